@@ -266,7 +266,8 @@ check-built:
 	@TIMED_AS="tests" $(timed) scripts/run_tests.sh
 	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} TIMED_AS="tests in the memory of a device" $(timed) scripts/run_tests.sh
 
-check-all: check  ## besides: the rank counts of test/more_ranks, and a simulated machine; before a large change lands
+check-all: check  ## besides: the rank counts of test/more_ranks, files compiled alone, a simulated machine; before a large change lands
+	+@TIMED_AS="compiling files alone" $(timed) $(again) UNITS=0 BUILD=build/alone arges tests
 	@TEST_TABLE=test/more_ranks ARGES_FUZZ_SEED=$${ARGES_FUZZ_SEED:-$$(date +%s)} TIMED_AS="tests on more ranks" $(timed) scripts/run_tests.sh
 	+@CASES="mm:256 model4as:8" MACHINES="2x4 fat2x4" TIMED_AS="simulated machines" $(timed) $(MAKE) simulate
 	@$(timed) --table

@@ -13,7 +13,7 @@
 namespace arges::chemistry {
 namespace {
 
-const std::string data_folder = "examples/data/";
+const std::string frozen_molecules = "examples/data/";
 
 /// MP2 over spin orbitals by its definition, from full arrays: i, j, a, b run over what is not frozen.
 double mp2_by_loops(const Fcidump& data, const FrozenOrbitals& frozen) {
@@ -49,7 +49,7 @@ TEST(FrozenOrbitals, LeaveTheReferenceAndTheOtherElectrons) {
     for (const char* const file : {"h2o_sto3g.fcidump", "lih_631g.fcidump", "be_ccpvdz.fcidump", "h2o_cation_uhf_sto3g.fcidump"})
         for (const FrozenOrbitals& frozen : {FrozenOrbitals{0, 0}, {1, 0}, {0, 1}, {1, 1}}) {
             SCOPED_TRACE(std::string(file) + ", core " + std::to_string(frozen.core) + ", virtuals " + std::to_string(frozen.virtuals));
-            const std::string path = data_folder + file;
+            const std::string path = frozen_molecules + file;
             const Fcidump whole = read_integrals(world, path), rest = without_frozen(whole, frozen);
             EXPECT_NEAR(build_reference(rest, path).energy, build_reference(whole, path).energy, 1e-10);
             CcOptions options{Method::mp2};
@@ -63,7 +63,7 @@ TEST(FrozenOrbitals, LeaveTheReferenceAndTheOtherElectrons) {
 /// The core of two-electron atoms is all there is; freezing it leaves two electrons, for which CCSD is exact.
 TEST(FrozenOrbitals, AreSeenByEveryMethod) {
     const World world;
-    const std::string path = data_folder + "lih_631g.fcidump";
+    const std::string path = frozen_molecules + "lih_631g.fcidump";
     CcOptions options{Method::ccsd};
     options.frozen.core = 1;
     const double ccsd = run_coupled_cluster(world, path, options).energy(Method::ccsd).value();
@@ -77,7 +77,7 @@ TEST(FrozenOrbitals, OfTheCoreAreFoundByTheirEnergies) {
     const World world;
     for (const auto& [file, core] :
          {std::pair{"h2o_sto3g.fcidump", 1}, {"lih_631g.fcidump", 1}, {"be_ccpvdz.fcidump", 1}, {"h2o_cation_uhf_sto3g.fcidump", 1}}) {
-        const std::string path = data_folder + file;
+        const std::string path = frozen_molecules + file;
         EXPECT_EQ(core_orbitals(read_integrals(world, path), path), core) << file;
         CcOptions options{Method::mp2};
         options.find_core = true;
@@ -87,7 +87,7 @@ TEST(FrozenOrbitals, OfTheCoreAreFoundByTheirEnergies) {
 
 TEST(FrozenOrbitals, ThatAreNotThereAreRefused) {
     const World world;
-    const Fcidump water = read_integrals(world, data_folder + "h2o_sto3g.fcidump");
+    const Fcidump water = read_integrals(world, frozen_molecules + "h2o_sto3g.fcidump");
     for (const FrozenOrbitals& frozen : {FrozenOrbitals{6, 0}, {-1, 0}, {0, 3}, {0, -1}}) {
         try {
             without_frozen(water, frozen);

@@ -15,9 +15,9 @@
 namespace arges::chemistry {
 namespace {
 
-const std::string data_folder = "examples/data/";
+const std::string molecules = "examples/data/";
 
-CcOptions options_for(Method method) {
+CcOptions rough_options(Method method) {
     CcOptions options;
     options.method = method;
     options.solver.tolerance = 1e-2;
@@ -48,7 +48,7 @@ TEST_P(Forecast, is_above_what_is_taken_but_not_far) {
 #endif
     if (Communicator(world.communicator()).minimum(reset_process_peak()) == 0)
         GTEST_SKIP() << "the peak of this process cannot be set back";
-    const CcResult result = run_coupled_cluster(world, data_folder + file, options_for(method));
+    const CcResult result = run_coupled_cluster(world, molecules + file, rough_options(method));
     EXPECT_LE(result.peak_memory_bytes, result.forecast_memory_bytes);
     EXPECT_LT(result.forecast_memory_bytes, 2 * result.peak_memory_bytes);
 }
@@ -70,7 +70,7 @@ TEST_P(AccountedForecast, is_at_least_what_the_world_accounts_for_and_at_most_1_
     const World world;
     const auto [file, method] = GetParam();
     if (world.size() > 4) GTEST_SKIP() << "takes long on many ranks";
-    const CcResult result = run_coupled_cluster(world, data_folder + file, options_for(method));
+    const CcResult result = run_coupled_cluster(world, molecules + file, rough_options(method));
     const std::int64_t taken = Communicator(world.communicator()).maximum(world.state()->taken_peak());
     EXPECT_GE(result.forecast_taken_bytes, taken);
     EXPECT_LE(result.forecast_taken_bytes, taken + taken * 3 / 10 + not_noted);
@@ -91,14 +91,14 @@ std::optional<double> energy_within(World& world, std::int64_t limit, const Calc
     CcProgress progress;
     progress.planned = [&](const CcResult&) { started = true; };
     try {
-        const CcResult result = run_coupled_cluster(world, data_folder + what.file, options_for(what.method), progress);
+        const CcResult result = run_coupled_cluster(world, molecules + what.file, rough_options(what.method), progress);
         EXPECT_LE(world.memory_in_use(), limit);
         return result.energy(what.method);
     } catch (const OutOfMemory& error) {
         const std::string message = error.what();
         EXPECT_FALSE(started) << message;
         for (const std::string& part :
-             {data_folder + what.file, "limit of " + std::to_string(limit), std::string("use more ranks or raise the limit")})
+             {molecules + what.file, "limit of " + std::to_string(limit), std::string("use more ranks or raise the limit")})
             EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
         return std::nullopt;
     }

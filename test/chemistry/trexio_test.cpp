@@ -400,7 +400,7 @@ void set_element(hid_t file, const char* name, std::size_t at, T value, std::vec
     put(file, name, values, extents);
 }
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
+const double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<BadTrexio> bad_restricted{
     {"no orbitals", [](hid_t f) { H5Ldelete(f, "mo", H5P_DEFAULT); }, {"no number mo_num in the group mo"}},
@@ -456,10 +456,10 @@ const std::vector<BadTrexio> bad_restricted{
          set_element<std::int32_t>(f, indices_name, 4 * 9, -1);
      },
      {"entry 9", "index -1 is out of range"}},
-    {"no number", [](hid_t f) { set_element(f, values_name, 11, nan); }, {"entry 11", "not finite"}},
+    {"no number", [](hid_t f) { set_element(f, values_name, 11, not_a_number); }, {"entry 11", "not finite"}},
     {"no number in the matrix",
      [](hid_t f) {
-         set_element(f, matrix_name, 6, nan, {4, 4});
+         set_element(f, matrix_name, 6, not_a_number, {4, 4});
      },
      {"row 1, column 2 of mo_1e_int_core_hamiltonian", "not finite"}},
     {"an asymmetric matrix",
@@ -485,7 +485,7 @@ const std::vector<BadTrexio> bad_restricted{
      {"/mo/mo_energy is 3, it must be 4"}},
     {"an energy that is no number",
      [](hid_t f) {
-         put(f, "/mo/mo_energy", std::vector<double>{1, 2, 3, nan});
+         put(f, "/mo/mo_energy", std::vector<double>{1, 2, 3, not_a_number});
      },
      {"/mo/mo_energy", "not finite"}},
     {"unequal spins",

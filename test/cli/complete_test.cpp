@@ -1,5 +1,6 @@
 // arges complete: results on any number of ranks, files, and wrong command lines.
 #include "arges/world.hpp"
+#include "cli/json_output.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
 #include "support/terminal.hpp"
@@ -12,13 +13,6 @@
 
 namespace arges::test {
 namespace {
-
-using Json = nlohmann::json;
-
-Json parsed(const ProgramOutcome& outcome) {
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return outcome.code == 0 ? Json::parse(outcome.out) : Json::object();
-}
 
 /// Lines of a tensor of rank one: two thirds of its elements, or the others.
 std::string lines(bool are_known) {

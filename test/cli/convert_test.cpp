@@ -1,3 +1,4 @@
+#include "cli/json_output.hpp"
 #include "support/program_run.hpp"
 
 #include "io/temporary_folder.hpp"
@@ -8,8 +9,6 @@
 
 namespace arges::test {
 namespace {
-
-const char* const yago = "test/data/yago-4d.tns.gz";
 
 TEST(Convert, goes_from_text_to_binary_and_back) {
     const World world;

@@ -1,6 +1,7 @@
 // arges cpd and arges stats: results on any number of ranks, files, and wrong command lines.
 #include "arges/tensor_io.hpp"
 #include "arges/world.hpp"
+#include "cli/json_output.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
 #include "support/terminal.hpp"
@@ -13,15 +14,6 @@
 
 namespace arges::test {
 namespace {
-
-using Json = nlohmann::json;
-
-const char* const yago = "test/data/yago-4d.tns.gz";
-
-Json parsed(const ProgramOutcome& outcome) {
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return outcome.code == 0 ? Json::parse(outcome.out) : Json::object();
-}
 
 TEST(CpdProgram, PrintsOneObject) {
     const auto object = parsed(run_program({"cpd", yago, "--rank", "4", "--iterations", "5", "--tolerance", "0", "--json"}));

@@ -1,3 +1,4 @@
+#include "cli/json_output.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
 
@@ -5,8 +6,6 @@
 
 namespace arges::test {
 namespace {
-
-const char* const yago = "test/data/yago-4d.tns.gz";
 
 TEST(Stats, CountsDistributions) {
     const auto outcome = run_program({"stats", yago, "--parts", "4"});

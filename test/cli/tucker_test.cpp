@@ -1,6 +1,7 @@
 // arges tucker, and arges cpd with dense files: results, files, and wrong command lines.
 #include "arges/tensor_io.hpp"
 #include "arges/tucker.hpp"
+#include "cli/json_output.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
 
@@ -10,13 +11,6 @@
 
 namespace arges::test {
 namespace {
-
-using Json = nlohmann::json;
-
-Json parsed(const ProgramOutcome& outcome) {
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return outcome.code == 0 ? Json::parse(outcome.out) : Json::object();
-}
 
 Tensor<double> smooth(const World& world) {
     Tensor<double> X(world, {20, 15, 18}, "X");

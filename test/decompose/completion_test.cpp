@@ -1,5 +1,6 @@
 // Tensor completion against a slow oracle over random tensors, and as users call it.
 #include "arges/complete.hpp"
+#include "decompose/tensor_of.hpp"
 
 #include "arges/error.hpp"
 #include "decompose/completion/element_hash.hpp"
@@ -21,16 +22,6 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;  // rows of R numbers
 using sparse::Nonzeros;
-
-template <class T = double>
-SparseTensor<T> tensor_of(const World& world, const Nonzeros<double>& whole, const std::string& name = "X") {
-    SparseEntries<T> mine{std::vector<std::vector<std::int64_t>>(whole.indices.size()), {}};
-    for (std::int64_t x = world.rank(); x < whole.count(); x += world.size()) {
-        for (std::size_t m = 0; m < whole.indices.size(); ++m) mine.indices[m].push_back(whole.indices[m][static_cast<std::size_t>(x)]);
-        mine.values.push_back(static_cast<T>(whole.values[static_cast<std::size_t>(x)]));
-    }
-    return SparseTensor<T>::from_entries(world, whole.lengths, mine, Duplicates::refuse, name);
-}
 
 /// A model on every rank.
 struct WholeModel {

@@ -51,7 +51,7 @@ std::vector<std::vector<std::int64_t>> tuples(const std::vector<std::int64_t>& l
 }
 
 /// A tensor of low rank, all elements stored.
-sparse::Nonzeros<double> planted(const std::vector<std::int64_t>& lengths, int rank, std::uint64_t seed) {
+sparse::Nonzeros<double> planted_nonzeros(const std::vector<std::int64_t>& lengths, int rank, std::uint64_t seed) {
     Model model{std::vector<double>(static_cast<std::size_t>(rank), 1), {}};
     for (std::size_t m = 0; m < lengths.size(); ++m) {
         model.factors.emplace_back();
@@ -175,7 +175,7 @@ TEST_F(CpAlgorithms, ReportTheFitOfTheirFactors) {
 }
 
 TEST_F(CpAlgorithms, RecoverPlantedFactors) {
-    const auto whole = planted({7, 6, 5}, 2, 11);
+    const auto whole = planted_nonzeros({7, 6, 5}, 2, 11);
     for (std::uint64_t way = 0; way < 3; ++way) {
         auto x = spread(whole, way, 2);
         IterationOptions options;
@@ -200,7 +200,7 @@ TEST_F(CpAlgorithms, RecoverPlantedFactors) {
 
 /// More components than there are: the Gram matrices are singular, the fit is exact and finite.
 TEST_F(CpAlgorithms, SurviveCollinearColumns) {
-    const auto whole = planted({6, 5, 4}, 1, 3);
+    const auto whole = planted_nonzeros({6, 5, 4}, 1, 3);
     auto x = spread(whole, 1, 4);
     auto state = start(x, 2);
     IterationOptions options;

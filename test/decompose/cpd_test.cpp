@@ -1,5 +1,6 @@
 // CP and Tucker decompositions as users call them.
 #include "arges/cpd.hpp"
+#include "decompose/tensor_of.hpp"
 
 #include "arges/error.hpp"
 #include "arges/tucker.hpp"
@@ -15,16 +16,6 @@
 
 namespace arges::test {
 namespace {
-
-template <class T>
-SparseTensor<T> tensor_of(const World& world, const sparse::Nonzeros<double>& whole, const std::string& name = "X") {
-    SparseEntries<T> mine{std::vector<std::vector<std::int64_t>>(whole.indices.size()), {}};
-    for (std::int64_t x = world.rank(); x < whole.count(); x += world.size()) {
-        for (std::size_t m = 0; m < whole.indices.size(); ++m) mine.indices[m].push_back(whole.indices[m][static_cast<std::size_t>(x)]);
-        mine.values.push_back(static_cast<T>(whole.values[static_cast<std::size_t>(x)]));
-    }
-    return SparseTensor<T>::from_entries(world, whole.lengths, mine, Duplicates::refuse, name);
-}
 
 CpOptions small(int rank = 3) {
     CpOptions options;

@@ -32,7 +32,7 @@ sparse::Nonzeros<double> random_tensor(std::uint64_t seed) {
 }
 
 /// Parts of very different sizes: some ranks have nothing.
-sparse::Nonzeros<double> part_of(const sparse::Nonzeros<double>& whole, std::uint64_t seed, const Communicator& comm) {
+sparse::Nonzeros<double> some_part_of(const sparse::Nonzeros<double>& whole, std::uint64_t seed, const Communicator& comm) {
     std::mt19937_64 random(seed + 1000);
     const auto ranks = static_cast<std::uint64_t>(comm.size());
     sparse::Nonzeros<double> mine{whole.lengths, std::vector<Numbers>(whole.lengths.size()), {}};
@@ -55,7 +55,7 @@ TEST_F(SliceCounting, CountsTheSlicesOfAllRanks) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
         const auto whole = random_tensor(seed);
-        const auto mine = part_of(whole, seed, comm_);
+        const auto mine = some_part_of(whole, seed, comm_);
         const auto part = counted_tensor(decompose::RankTeam(comm_), decompose::view_of(mine));
         EXPECT_EQ(part.view.lengths, whole.lengths);
         for (std::size_t m = 0; m < whole.lengths.size(); ++m) {
@@ -86,7 +86,7 @@ TEST_F(SliceCounting, CutsLayersAsOneRankWithAllIndices) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
         const auto whole = random_tensor(seed);
-        const auto mine = part_of(whole, seed, comm_);
+        const auto mine = some_part_of(whole, seed, comm_);
         const auto part = counted_tensor(decompose::RankTeam(comm_), decompose::view_of(mine));
         std::vector<partition::LayerCut> cuts;
         std::vector<partition::Boundaries> expected;
@@ -119,7 +119,7 @@ TEST_F(SliceCounting, CutsTheModesOfAGrid) {
     for (std::uint64_t seed = 0; seed < 20; ++seed)
         for (const auto* policy : {"nnz", "set", "ordered-1", "max-min"}) {
             const auto whole = random_tensor(seed);
-            const auto mine = part_of(whole, seed, comm_);
+            const auto mine = some_part_of(whole, seed, comm_);
             const partition::Grid grid{1, 4, 3};
             const auto rule = partition::parse_layer_rule(policy);
             const auto found = partition::cut_grid(team_, decompose::view_of(mine), grid, rule);

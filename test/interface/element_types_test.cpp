@@ -62,7 +62,7 @@ struct Shifted {
 };
 
 template <class T>
-T random_element(std::mt19937_64& random) {
+T random_value(std::mt19937_64& random) {
     if constexpr (std::is_same_v<T, Way>)
         return {static_cast<std::int64_t>(random() % 4), 1 + static_cast<std::int64_t>(random() % 2),
                 static_cast<std::int64_t>(random() % 16)};
@@ -79,7 +79,7 @@ T element_at_index(std::uint64_t seed, Index index) {
     std::uint64_t hash = seed;
     for (auto i : index) hash = hash * 1000003 + static_cast<std::uint64_t>(i) + 17;
     random.seed(hash);
-    return random_element<T>(random);
+    return random_value<T>(random);
 }
 
 struct Operand {

@@ -15,18 +15,18 @@ namespace arges {
 namespace {
 
 using test::for_each_seed, test::from_environment;
-using Index = std::vector<std::int64_t>;
-using Elements = std::map<Index, std::int64_t>;
+using Place = std::vector<std::int64_t>;
+using Elements = std::map<Place, std::int64_t>;
 
 Elements elements_of(const SparseTensor<std::int64_t>& tensor, bool last_index_fastest) {
     const auto all = tensor.gather(last_index_fastest);
     Elements result;
-    std::vector<Index> order;
+    std::vector<Place> order;
     for (std::size_t i = 0; i < all.values.size(); ++i) {
-        Index x;
+        Place x;
         for (const auto& mode : all.indices) x.push_back(mode[i]);
         result[x] = all.values[i];
-        order.push_back(last_index_fastest ? x : Index(x.rbegin(), x.rend()));
+        order.push_back(last_index_fastest ? x : Place(x.rbegin(), x.rend()));
     }
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
     EXPECT_EQ(result.size(), order.size());
@@ -56,7 +56,7 @@ public:
                 std::string labels;
                 for (auto p : place) labels += "ijk"[p];
                 for (const auto& [x, value] : elements_[from]) {
-                    Index y(x.size());
+                    Place y(x.size());
                     for (std::size_t m = 0; m < x.size(); ++m) y[place[m]] = x[m];
                     expected[y] += factor * value;
                 }
@@ -82,9 +82,9 @@ private:
     /// Nonzeros on any ranks, on each in an order of their own: ascending, descending, any, by the first index or the last.
     void add_tensor() {
         auto& elements = elements_.emplace_back();
-        std::vector<Index> mine;
+        std::vector<Place> mine;
         for (std::int64_t k = 0, count = pick({0, 3, 40}); k < count && lengths_[0] > 0; ++k) {
-            Index x;
+            Place x;
             for (auto n : lengths_) x.push_back(static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n)));
             if (elements.emplace(x, k - 5).second && static_cast<std::int64_t>(random_() % 97) % world_.size() == world_.rank())
                 mine.push_back(x);
@@ -93,7 +93,7 @@ private:
         if (order == 0) std::sort(mine.begin(), mine.end());
         if (order == 1) std::sort(mine.rbegin(), mine.rend());
         if (order == 2)
-            std::sort(mine.begin(), mine.end(), [](const Index& x, const Index& y) {
+            std::sort(mine.begin(), mine.end(), [](const Place& x, const Place& y) {
                 return std::lexicographical_compare(x.rbegin(), x.rend(), y.rbegin(), y.rend());
             });
         SparseEntries<std::int64_t> entries;
@@ -107,7 +107,7 @@ private:
 
     World& world_;
     std::mt19937_64& random_;
-    Index lengths_;
+    Place lengths_;
     std::vector<SparseTensor<std::int64_t>> tensors_;
     std::vector<Elements> elements_;
 };

@@ -26,7 +26,7 @@ private:
     std::optional<World> world_;
 };
 
-double element(Index x) {
+double made_element(Index x) {
     double value = 1;
     for (auto i : x) value = 10 * value + static_cast<double>(i);
     return value;
@@ -35,7 +35,7 @@ double element(Index x) {
 TEST(Subworlds, EachGroupReadsAPartOfItsOwn) {
     const World world;
     Tensor<double> A(world, {9, 7, 5}, "A");
-    A.fill(element);
+    A.fill(made_element);
     for (const int groups : {1, 2, 3})
         for (const bool gap : {false, true}) {
             const Groups group(world, groups, gap && groups > 1);
@@ -48,7 +48,7 @@ TEST(Subworlds, EachGroupReadsAPartOfItsOwn) {
             const auto values = part.gather();
             for (std::size_t k = 0; k < values.size(); ++k) {
                 const auto x = part.index(static_cast<std::int64_t>(k));
-                ASSERT_EQ(values[k], element(std::vector<std::int64_t>{g + x[1], 2 + x[2], 1 + x[0]}));
+                ASSERT_EQ(values[k], made_element(std::vector<std::int64_t>{g + x[1], 2 + x[2], 1 + x[0]}));
             }
         }
 }
@@ -59,16 +59,17 @@ TEST(Subworlds, PartsOfAllGroupsAddUp) {
         const Groups group(world, groups, false);
         const auto present = std::min<std::int64_t>(groups, world.size());
         Tensor<double> A(world, {8, 6}), part(group.world(), {3, 4});
-        A.fill(element);
-        part.fill([&](Index x) { return 1000.0 * (group.number() + 1) + element(x); });
+        A.fill(made_element);
+        part.fill([&](Index x) { return 1000.0 * (group.number() + 1) + made_element(x); });
         add_part(A, part, {{1, group.number()}, {1, 0}}, -2.0);
         const auto values = A.gather();
         for (std::size_t k = 0; k < values.size(); ++k) {
             const auto x = A.index(static_cast<std::int64_t>(k));
-            double expected = element(x);
+            double expected = made_element(x);
             for (std::int64_t g = 0; g < present; ++g) {
                 const std::vector<std::int64_t> at{x[1] - g, x[0] - 1};
-                if (at[0] >= 0 && at[0] < 3 && at[1] >= 0 && at[1] < 4) expected -= 2 * (1000.0 * static_cast<double>(g + 1) + element(at));
+                if (at[0] >= 0 && at[0] < 3 && at[1] >= 0 && at[1] < 4)
+                    expected -= 2 * (1000.0 * static_cast<double>(g + 1) + made_element(at));
             }
             ASSERT_EQ(values[k], expected);
         }

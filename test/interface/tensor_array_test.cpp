@@ -20,7 +20,7 @@ TYPED_TEST_SUITE(TensorArrays, ArrayTypes);
 
 /// A number that tells elements apart, for bool as well as can be.
 template <class T>
-T element(std::int64_t key) {
+T counted_element(std::int64_t key) {
     if constexpr (std::is_same_v<T, bool>)
         return key * 2654435761U % 7 < 3;
     else
@@ -53,7 +53,7 @@ TYPED_TEST(TensorArrays, SetArrayReadsAnyStrides) {
             const auto x = tensor.index(key);
             std::int64_t at = first;
             for (std::size_t d = 0; d < order; ++d) at += x[d] * strides[d];
-            expected[static_cast<std::size_t>(key)] = array[static_cast<std::size_t>(at)] = element<T>(key);
+            expected[static_cast<std::size_t>(key)] = array[static_cast<std::size_t>(at)] = counted_element<T>(key);
         }
         tensor.set_array(array.get() + first, strides);
         EXPECT_EQ(tensor.gather(), expected) << "seed " << seed;
@@ -76,12 +76,12 @@ TYPED_TEST(TensorArrays, TensorsOverArraysShareTheirElements) {
         auto tensor = Tensor<T>::over_array(world, extents, data, memory);
         Tensor<T> other(world, extents);
         for (std::int64_t key = 0; key < 60; ++key) {
-            data[key] = element<T>(key);
-            other.array()[key] = element<T>(7 * key + 1);
+            data[key] = counted_element<T>(key);
+            other.array()[key] = counted_element<T>(7 * key + 1);
         }
         const auto values = other.gather();
         EXPECT_EQ(tensor.array(), data);
-        EXPECT_EQ(tensor.read({tensor.key({4, 2, 3})})[0], element<T>(59));
+        EXPECT_EQ(tensor.read({tensor.key({4, 2, 3})})[0], counted_element<T>(59));
         tensor["ijk"] = other["ijk"];
         EXPECT_TRUE(std::equal(values.begin(), values.end(), data));
         // A statement that reads what it writes, and one with sparse factors, write to the same place.

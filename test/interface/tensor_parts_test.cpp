@@ -13,8 +13,8 @@ class TensorParts : public testing::Test {
 protected:
     World world_;
 };
-using ElementTypes = testing::Types<float, std::complex<double>>;
-TYPED_TEST_SUITE(TensorParts, ElementTypes);
+using PartTypes = testing::Types<float, std::complex<double>>;
+TYPED_TEST_SUITE(TensorParts, PartTypes);
 
 /// Random ranges that are often equal for several dimensions of equal extent, and sometimes empty.
 std::pair<Bounds, Bounds> random_ranges(const Bounds& extents, std::mt19937_64& random) {

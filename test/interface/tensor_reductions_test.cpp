@@ -13,8 +13,8 @@ protected:
     World world_;
     double tolerance(double scale) const { return (std::is_same_v<real_of<T>, float> ? 1e-5 : 1e-13) * (1 + scale); }
 };
-using ElementTypes = testing::Types<float, double, std::complex<double>>;
-TYPED_TEST_SUITE(Reductions, ElementTypes);
+using ReducedTypes = testing::Types<float, double, std::complex<double>>;
+TYPED_TEST_SUITE(Reductions, ReducedTypes);
 
 TYPED_TEST(Reductions, RunOverTheFullTensor) {
     using T = TypeParam;

@@ -4,9 +4,6 @@
 namespace arges::test {
 namespace {
 
-constexpr const char* invalid = "InvalidArgument";
-constexpr const char* unsupported = "Unsupported";
-
 /// True on the last rank: some uses are wrong there only.
 bool last(const World& world) { return world.rank() + 1 == world.size(); }
 

@@ -18,6 +18,10 @@
 
 namespace arges::test {
 
+/// What the uses throw.
+inline constexpr const char* invalid = "InvalidArgument";
+inline constexpr const char* unsupported = "Unsupported";
+
 using Complex = std::complex<double>;
 using Keys = std::vector<std::int64_t>;
 using Reals = std::vector<double>;

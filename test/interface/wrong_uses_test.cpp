@@ -5,9 +5,7 @@
 namespace arges::test {
 namespace {
 
-constexpr const char* invalid = "InvalidArgument";
 constexpr const char* memory = "OutOfMemory";
-constexpr const char* unsupported = "Unsupported";
 
 /// The two cures of a right-hand side without the symmetry of the output.
 const std::vector<std::string> antisymmetric_cures{"by structure", "antisymmetrized(...)", "canonical(...)"};

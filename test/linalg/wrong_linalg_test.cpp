@@ -6,9 +6,6 @@
 namespace arges::test {
 namespace {
 
-constexpr const char* invalid = "InvalidArgument";
-constexpr const char* unsupported = "Unsupported";
-
 bool last(const World& world) { return world.rank() + 1 == world.size(); }
 
 Tensor<double> with_nan(const Tensor<double>& like) {

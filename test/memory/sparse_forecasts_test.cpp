@@ -27,11 +27,11 @@ namespace arges::test {
 namespace {
 
 /// Blocks that no forecast of a step counts: what objects are made of, messages of agreement, what MPI allocates when it is first used.
-constexpr std::int64_t small_change = 700000;
+constexpr std::int64_t small_sparse_change = 700000;
 
 void expect_covered(std::int64_t taken, std::int64_t forecast, const std::string& what, double least = 0.7) {
-    EXPECT_LE(taken, forecast + small_change) << what;
-    EXPECT_GE(static_cast<double>(taken), least * static_cast<double>(forecast) - static_cast<double>(small_change)) << what;
+    EXPECT_LE(taken, forecast + small_sparse_change) << what;
+    EXPECT_GE(static_cast<double>(taken), least * static_cast<double>(forecast) - static_cast<double>(small_sparse_change)) << what;
 }
 
 struct Sizes {
@@ -157,7 +157,7 @@ TEST_F(ForecastsOnRanks, RefuseToCompactInTooLittleMemory) {
                 wanted = std::stoll(text.substr(text.find(" takes ") + 7));
             }
         }));
-        EXPECT_LE(taken, small_change) << shape.text();
+        EXPECT_LE(taken, small_sparse_change) << shape.text();
         world_.set_memory_limit(held + wanted);
         CompactTensor<double> compact;
         expect_covered(most(most_held([&] { compact = compacted(tensor); })), wanted, "compacting, " + shape.text(), 0.5);

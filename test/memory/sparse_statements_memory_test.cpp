@@ -13,7 +13,7 @@ namespace arges::test {
 namespace {
 
 /// Blocks that no account has: what objects are made of, messages of agreement, what MPI allocates when it is first used.
-constexpr std::int64_t small_change = 900000;
+constexpr std::int64_t small_statement_change = 900000;
 
 class SparseStatementsMemory : public ::testing::Test {
 protected:
@@ -57,7 +57,7 @@ protected:
                 std::printf("%s room %.0f: %s, account %.2f, heap %.2f\n", name.c_str(), room, is_done ? "done" : "refused",
                             static_cast<double>(peak - in_use) / room, static_cast<double>(taken) / room);
             EXPECT_LE(peak, std::max(peak_before, in_use + static_cast<std::int64_t>(room))) << name << " with " << room;
-            EXPECT_LE(taken, static_cast<std::int64_t>(room) + small_change) << name << " with " << room;
+            EXPECT_LE(taken, static_cast<std::int64_t>(room) + small_statement_change) << name << " with " << room;
             has_run = has_run || is_done;
         }
         EXPECT_TRUE(has_run) << name;

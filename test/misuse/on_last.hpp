@@ -5,8 +5,6 @@
 
 namespace arges::test {
 
-inline constexpr const char* invalid = "InvalidArgument";
-
 inline bool last(const World& world) { return world.rank() + 1 == world.size(); }
 
 /// One value on the last rank, another on the others.

@@ -15,11 +15,11 @@ namespace arges::test {
 namespace {
 
 using namespace partition;
-using Owners = std::map<std::int64_t, std::int64_t>;
+using IndexOwners = std::map<std::int64_t, std::int64_t>;
 using RankSets = std::map<std::int64_t, std::set<std::int64_t>>;
 
 /// What ranks send for the rows of a mode: each pair of owner and other holder, one by one.
-ModeCounts counts_by_pairs(const RankSets& holders, const Owners& owner, std::int64_t ranks, bool fold) {
+ModeCounts counts_by_pairs(const RankSets& holders, const IndexOwners& owner, std::int64_t ranks, bool fold) {
     const std::vector<std::int64_t> zeros(static_cast<std::size_t>(ranks), 0);
     ModeCounts counts{{}, zeros, zeros, zeros, zeros, zeros, 0};
     std::set<std::tuple<bool, std::int64_t, std::int64_t>> messages;
@@ -52,10 +52,10 @@ void expect_equal(const ModeCounts& counts, const ModeCounts& expected) {
     EXPECT_EQ(counts.connectivity, expected.connectivity);
 }
 
-/// Owners in the layers of a mode, from the rank of each nonzero, the ranks of each layer and its rows.
-Owners owners_by_layers(const RankSets& holders, const Boundaries& boundaries, const std::vector<std::vector<std::int64_t>>& ranks,
-                        RowRule rule) {
-    Owners owner;
+/// IndexOwners in the layers of a mode, from the rank of each nonzero, the ranks of each layer and its rows.
+IndexOwners owners_by_layers(const RankSets& holders, const Boundaries& boundaries, const std::vector<std::vector<std::int64_t>>& ranks,
+                             RowRule rule) {
+    IndexOwners owner;
     for (std::size_t l = 0; l + 1 < boundaries.size(); ++l) {
         LayerRows layer{boundaries[l], boundaries[l + 1], {}};
         for (auto rank : ranks[l]) {
@@ -151,7 +151,7 @@ TEST(Statistics, CoarseGrainEqualsBruteForce) {
         SCOPED_TRACE(tensor.text());
         const SliceTable table(tensor.view());
         CoarseGrain coarse{1 + below(random, 9), {}};
-        std::vector<Owners> owner(table.modes.size());
+        std::vector<IndexOwners> owner(table.modes.size());
         for (std::size_t n = 0; n < table.modes.size(); ++n) {
             coarse.owner.emplace_back();
             for (auto slice : table.modes[n].slices) {
