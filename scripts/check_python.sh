@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The Python package: its tests on several numbers of ranks, its examples, and an installation by pip into a new virtual environment that is
 # then used. Needs `make python`. ARGES_FUZZ_COUNT: random cases of each test.
+#   check_python.sh [tests RANKS]     the second form runs the tests only
 set -uo pipefail
 . scripts/on_ranks.sh
 python=${PYTHON:?run this through make}
@@ -11,19 +12,25 @@ failed=0
 
 # tests RANKS COUNT FILE...: the test files on so many ranks, with so many random cases of each test.
 tests() {
-    local ranks=$1 count=$2 log=$logs/python.$1 start=$EPOCHREALTIME status
+    local ranks=$1 count=$2 log=$logs/python.$1 start=$EPOCHREALTIME status outcome
     shift 2
     ARGES_FUZZ_COUNT=$count on_ranks 600 "$ranks" "$python" -m pytest -q -p no:cacheprovider "$@" >"$log.out" 2>"$log.err"
     status=$?
-    printf 'python        ranks=%-3d %s  %.1f s\n' "$ranks" "$(grep -aoE '[0-9]+ (passed|failed)[^=]*' "$log.out" | head -n 1)" \
-        "$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')"
-    if [ "$status" != 0 ] || ! grep -aq ' passed' "$log.out"; then
+    if grep -aq ' passed' "$log.out"; then outcome=ok; else outcome=FAILED; fi
+    [ "$status" = 0 ] || outcome=FAILED
+    printf 'python        ranks=%-3d %s  %.1f s  %s\n' "$ranks" "$(grep -aoE '[0-9]+ (passed|failed)[^=]*' "$log.out" | head -n 1)" \
+        "$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" "$outcome"
+    if [ "$outcome" = FAILED ]; then
         tail -n 60 "$log.out" "$log.err"
         failed=1
     fi
     return "$failed"
 }
 
+if [ "${1-}" = tests ]; then
+    tests "$2" 8 test/python
+    exit "$failed"
+fi
 tests 1 20 test/python &  # beside what follows: one rank leaves a core to others
 on_one_rank=$!
 tests 2 8 test/python
