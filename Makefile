@@ -263,6 +263,7 @@ check-built:
 	@$(timed) scripts/check_interruption.sh
 	@$(timed) scripts/check_c_fortran.sh
 	+@TIMED_AS="Python" $(timed) $(MAKE) check-python
+	+@MAKE="$(MAKE)" $(timed) scripts/check_rebuild.sh
 	@TIMED_AS="tests" $(timed) scripts/run_tests.sh
 	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} TIMED_AS="tests in the memory of a device" $(timed) scripts/run_tests.sh
 
