@@ -87,18 +87,18 @@ $(call objects,$(cli_sources)): $(BUILD)/precompiled/cli.hpp.gch
 $(call objects,$(filter-out $(python_sources) $(cli_sources),$(wildcard src/*/*.cpp src/*/*/*.cpp bench/*.cpp bench/*/*.cpp))): $(BUILD)/precompiled/library.hpp.gch
 $(call objects,$(wildcard test/*/*.cpp)): $(BUILD)/precompiled/test.hpp.gch
 
+WITH_PRECOMPILED = $(addprefix -Winvalid-pch -Wno-array-bounds -Wno-stringop-overflow -include ,$(PRECOMPILED))
+# What a file that is compiled alone is warned of; in a unit, names of other files are in sight.
+UNIT_FLAGS := -I. -Wno-shadow -Wno-subobject-linkage
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
 	@mkdir -p $(@D)
-	$(COMPILE) $(addprefix -Winvalid-pch -Wno-array-bounds -Wno-stringop-overflow -include ,$(PRECOMPILED)) -c $< -o $@
+	$(COMPILE) $(WITH_PRECOMPILED) -c $< -o $@
 
 $(BUILD)/obj/%.o: $(BUILD)/units/%.cpp $(BUILD)/command.stamp
 	@mkdir -p $(@D)
-	$(COMPILE) $(UNIT_FLAGS) $(addprefix -Winvalid-pch -Wno-array-bounds -Wno-stringop-overflow -include ,$(PRECOMPILED)) -c $< -o $@
+	$(COMPILE) $(UNIT_FLAGS) $(WITH_PRECOMPILED) -c $< -o $@
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-
-# What a file that is compiled alone is warned of; in a unit, names of other files are in sight.
-UNIT_FLAGS := -I. -Wno-shadow -Wno-subobject-linkage
 
 # A stamp is written as the makefile is read, and only when its text changes. (A rule that always runs would make what depends on it anew
 # now and then: make asks whether it has run, before it asks for its time.)

@@ -19,7 +19,7 @@ alone() {
             echo
         } >"$list.line" ;;
         *) $COMPILE_C -std=c99 -x c - <<<"$text" && $COMPILE -std=c++11 -x c++ - <<<"$text" ;;
-    esac || { echo "$1 does not compile alone, and bring in what they may"; return 1; }
+    esac || { echo "$1 does not compile alone"; return 1; }
 }
 export -f alone
 headers=$(cd include && find . -name '*.h' -o -name '*.hpp' | cut -c3- | sort)

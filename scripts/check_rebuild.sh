@@ -3,8 +3,7 @@
 # `make check`, when all is built.
 set -euo pipefail
 units=$PWD/scripts/units.sh
-for target in lib shared arges examples tests fortran bench/scaling python-package demo-built; do
-    [ "$target" = bench/scaling ] && target=$BUILD/bench/scaling
+for target in lib shared arges examples tests fortran "$BUILD/bench/scaling" python-package demo-built; do
     plan=$("${MAKE:-make}" -n "$target")
     if compiled=$(grep -E ' -c .* -o ' <<<"$plan"); then
         echo "rebuild: make $target compiles again:"

@@ -11,9 +11,8 @@ namespace arges {
 /// Found once for nonzeros that stay the same; then values are moved along the lists.
 class SparseMatch {
 public:
-    /// Collective. @param comm null for one rank  @param operands a column for each mode, which stay until indices are forgotten  @param to
-    /// where the nonzeros come together
-    /// @param lengths of the modes
+    /// Collective. @param comm null for one rank  @param operands a column for each mode, which stay until indices are forgotten
+    /// @param to where the nonzeros come together  @param lengths of the modes
     SparseMatch(const Communicator* comm, const std::vector<IndexSpans>& operands, const SparseLayout& to,
                 std::span<const std::int64_t> lengths, const RequireBytes& require);
 
@@ -30,8 +29,7 @@ public:
     /// Values of an operand, of so many bytes, in the order in which its nonzeros are counted here; `room` holds them where they have
     /// moved. Collective.
     const std::byte* values(std::size_t operand, const std::byte* from, std::int64_t element_bytes, Buffer<std::byte>& room) const;
-    /// Gives the indices up, which are not needed to move values; where an operand's have not moved, it is the operand's that were read
-    /// until now. Local.
+    /// Gives the indices up, which are not needed to move values; those that have not moved are the operands' own. Local.
     void forget_indices() {
         nonzeros_.forget();
         moved_.clear();

@@ -13,18 +13,16 @@ namespace {
 template <class T>
 struct Coordinates final : StreamStorage<T> {
     std::vector<std::vector<std::uint32_t>> indices;
-    std::vector<T> own_values;
 
     explicit Coordinates(const LocalNonzeros<T>& nonzeros) {
         const auto order = lexicographic_positions(nonzeros.indices, nonzeros.rows, modes_from(-1, nonzeros.rows));
         for (const auto& index : nonzeros.indices) indices.push_back(reordered(index, order));
-        own_values = reordered(nonzeros.values, order);
+        this->values = reordered(nonzeros.values, order);
     }
 
     Format format() const override { return Format::coordinates; }
-    std::span<const T> values() const override { return own_values; }
     std::int64_t bytes() const override {
-        return static_cast<std::int64_t>(own_values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t)));
+        return static_cast<std::int64_t>(this->values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t)));
     }
 
     struct Reader final : BatchReader {

@@ -116,6 +116,8 @@ auto with_keys(const JoinedLists& nonzeros, std::span<const std::int64_t> length
     return f(KeyOf<std::uint64_t, 0>(nonzeros, lengths));
 }
 
+constexpr std::size_t few_stretches = 4;  // merging so many is faster than sorting
+
 /// Stretches of nonzeros that ascend, of one list each.
 struct Stretches {
     std::vector<std::int64_t> begins;  // and the last one's end; empty: there are too many of them
@@ -128,8 +130,9 @@ Key without_bits(Key key, int bits) {
     return bits < static_cast<int>(8 * sizeof(Key)) ? key >> bits : 0;
 }
 
+/// @param run_bits  of a key, behind those that the nonzeros of a run have in common
 template <class Keys>
-Stretches ascending_stretches(const Keys& key_of, int run_bits, std::size_t most) {
+Stretches ascending_stretches(const Keys& key_of, int run_bits) {
     const auto& nonzeros = key_of.nonzeros();
     Stretches found;
     for (std::size_t list = 0; list < nonzeros.lists(); ++list) {
@@ -139,13 +142,13 @@ Stretches ascending_stretches(const Keys& key_of, int run_bits, std::size_t most
         found.begins.push_back(begin);
         ++found.runs;
         auto last = in_list(begin);
-        for (auto i = begin + 1; i < end && found.begins.size() <= most; ++i) {
+        for (auto i = begin + 1; i < end && found.begins.size() <= few_stretches; ++i) {
             const auto key = in_list(i);
             if (key < last) found.begins.push_back(i);
             found.runs += without_bits(key, run_bits) != without_bits(last, run_bits) ? 1 : 0;
             last = key;
         }
-        if (found.begins.size() > most) return {};
+        if (found.begins.size() > few_stretches) return {};
     }
     if (found.begins.empty()) found.begins.push_back(0);
     found.begins.push_back(nonzeros.count());
@@ -218,14 +221,12 @@ Runs merged(const Keys& key_of, Stretches stretches, int run_bits) {
     }
 }
 
-constexpr std::size_t few_stretches = 4;  // merging so many is faster than sorting
-
 /// The order by all columns, merged if that is possible, and runs of equal nonzeros in the first ones. Of nonzeros that are not in a few
 /// stretches there is no order where these are asked for. @param lengths of all columns
 std::optional<Runs> all_runs(const JoinedLists& all, std::size_t columns, std::span<const std::int64_t> lengths, bool only_stretches) {
     auto merging = with_keys(all, lengths, [&](const auto& key_of) -> std::optional<Runs> {
         const auto run_bits = key_bits(lengths.subspan(columns));
-        auto stretches = ascending_stretches(key_of, run_bits, few_stretches);
+        auto stretches = ascending_stretches(key_of, run_bits);
         if (stretches.begins.empty()) return {};
         return merged(key_of, std::move(stretches), run_bits);
     });
@@ -299,7 +300,7 @@ std::optional<std::vector<std::int64_t>> order_unless_sorted(std::int64_t count,
     bool is_sorted = false;
     auto order = with_keys(JoinedLists({columns}, {{count}}), used, [&](const auto& key_of) -> std::optional<std::vector<std::int64_t>> {
         const auto all_bits = key_bits(used);
-        auto stretches = ascending_stretches(key_of, all_bits, few_stretches);
+        auto stretches = ascending_stretches(key_of, all_bits);
         is_sorted = stretches.begins.size() == 2;
         if (is_sorted || stretches.begins.empty()) return {};
         return merged(key_of, std::move(stretches), all_bits).order;

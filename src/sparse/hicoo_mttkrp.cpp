@@ -15,7 +15,6 @@ struct BlockedNonzeros final : StreamStorage<T> {
     std::vector<std::vector<std::uint32_t>> bases;   ///< by mode: first index of each block
     std::vector<std::int64_t> starts;                ///< first nonzero of each block, and the end
     std::vector<std::vector<std::uint8_t>> offsets;  ///< by mode
-    std::vector<T> own_values;
 
     explicit BlockedNonzeros(const LocalNonzeros<T>& nonzeros) {
         const auto positions = by_block(nonzeros);
@@ -38,13 +37,12 @@ struct BlockedNonzeros final : StreamStorage<T> {
                 bases[m].push_back(nonzeros.indices[m][static_cast<std::size_t>(positions[x])] >> block_bits << block_bits);
         }
         starts.push_back(static_cast<std::int64_t>(positions.size()));
-        own_values = reordered(nonzeros.values, positions);
+        this->values = reordered(nonzeros.values, positions);
     }
 
     Format format() const override { return Format::hicoo; }
-    std::span<const T> values() const override { return own_values; }
     std::int64_t bytes() const override {
-        return static_cast<std::int64_t>(own_values.size() * (sizeof(T) + offsets.size()) + starts.size() * sizeof(std::int64_t) +
+        return static_cast<std::int64_t>(this->values.size() * (sizeof(T) + offsets.size()) + starts.size() * sizeof(std::int64_t) +
                                          bases.size() * (starts.size() - 1) * sizeof(std::uint32_t));
     }
 

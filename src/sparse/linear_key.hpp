@@ -54,7 +54,7 @@ private:
 namespace arges::sparse {
 
 template <bool Add>
-[[gnu::always_inline]] inline void LinearKey::decode(int mode, int word, const std::uint64_t* keys, int count, std::uint32_t* index) const {
+void LinearKey::decode(int mode, int word, const std::uint64_t* keys, int count, std::uint32_t* index) const {
     const auto& f = field(mode, word);
 #ifdef __BMI2__
     const auto mask = f.mask;

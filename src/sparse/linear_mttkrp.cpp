@@ -14,7 +14,6 @@ struct LinearNonzeros final : StreamStorage<T> {
     LinearKey key;
     int order;
     std::vector<std::vector<std::uint64_t>> words;  ///< by word
-    std::vector<T> own_values;
 
     explicit LinearNonzeros(const LocalNonzeros<T>& nonzeros) : key(nonzeros.rows), order(nonzeros.order()) {
         std::vector<KeyWord> key_words;
@@ -27,13 +26,12 @@ struct LinearNonzeros final : StreamStorage<T> {
         const auto positions = sorted_positions(nonzeros.count(), key_words, bits);
         words.resize(static_cast<std::size_t>(key.words()), std::vector<std::uint64_t>(positions.size()));
         for (int w = 0; w < key.words(); ++w) encode(nonzeros, positions, w, words[static_cast<std::size_t>(w)]);
-        own_values = reordered(nonzeros.values, positions);
+        this->values = reordered(nonzeros.values, positions);
     }
 
     Format format() const override { return Format::linear; }
-    std::span<const T> values() const override { return own_values; }
     std::int64_t bytes() const override {
-        return static_cast<std::int64_t>(own_values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t)));
+        return static_cast<std::int64_t>(this->values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t)));
     }
 
     struct Reader final : BatchReader {

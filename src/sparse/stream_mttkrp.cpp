@@ -158,7 +158,7 @@ private:
             with_number(static_cast<int>(factors.size()) - 1, [&](auto n) {
                 const auto with_runs = [&](auto runs) {
                     using Walk = StreamWalk<T, decltype(r)::value, decltype(n)::value, decltype(runs)::value>;
-                    const Walk walk(storage_->values(), chunk, mode, columns);
+                    const Walk walk(storage_->values, chunk, mode, columns);
                     rows.run(columns_of(out, first, columns), [&](int part, const RowTarget<T>& target) {
                         const auto begin = this->first_nonzero(part, rows.parts()), end = this->first_nonzero(part + 1, rows.parts());
                         walk.add(*storage_->reader(begin), begin, end, target);

@@ -41,9 +41,10 @@ public:
     virtual ~StreamStorage() = default;
     virtual Format format() const = 0;
     virtual std::int64_t bytes() const = 0;
-    virtual std::span<const T> values() const = 0;
     /// Of the nonzeros from one on.
     virtual std::unique_ptr<BatchReader> reader(std::int64_t first) const = 0;
+
+    std::vector<T> values;
 };
 
 /// Their MTTKRP. It knows batches only, so it is compiled once for all storages: a call for a batch costs little beside its rows.
