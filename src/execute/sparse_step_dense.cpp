@@ -10,18 +10,17 @@ namespace arges {
 
 /// Where the elements of an array begin that belong to nonzeros.
 std::vector<std::int64_t> SparseStepRun::offsets_in(const Layout& layout, const std::vector<int>& labels, const Arrived& operand,
-                                                    std::span<const std::int64_t> positions) const {
-    std::vector<std::int64_t> result(positions.size(), 0);
+                                                    std::int64_t count, std::span<const std::int64_t> positions) const {
+    std::vector<std::int64_t> result(static_cast<std::size_t>(count), 0);
     if (is_idle()) return result;
     const auto strides = layout.strides(rank_);
-    const auto count = static_cast<std::int64_t>(positions.size());
     for (std::size_t d = 0; d < labels.size(); ++d) {
         if (!SparseStep::has(operand.labels, labels[d])) continue;
         const auto* const index = column(operand, labels[d]).data();
         const auto parts = part(labels[d]), stride = strides[d];
 #pragma omp parallel for schedule(static)
         for (std::int64_t k = 0; k < count; ++k)
-            result[static_cast<std::size_t>(k)] += index[positions[static_cast<std::size_t>(k)]] / parts * stride;
+            result[static_cast<std::size_t>(k)] += index[positions.empty() ? k : positions[static_cast<std::size_t>(k)]] / parts * stride;
     }
     return result;
 }
@@ -181,8 +180,6 @@ void SparseStepRun::prepare_with_dense() {
     agree(comm_, [&] {
         sparse::Runs runs;
         if (own_order) {
-            runs.order.resize(static_cast<std::size_t>(operand.count));
-            std::iota(runs.order.begin(), runs.order.end(), std::int64_t{0});
             runs.start.resize(static_cast<std::size_t>(operand.count) + 1);
             std::iota(runs.start.begin(), runs.start.end(), std::int64_t{0});
         } else {
@@ -192,19 +189,20 @@ void SparseStepRun::prepare_with_dense() {
             for (int label : rows) by_row.push_back(column(operand, label));
             for (int label : others) also.push_back(column(operand, label));
             rows.insert(rows.end(), others.begin(), others.end());
-            runs = sparse::sorted_runs(operand.count, by_row, also, lengths_of(step_, rows));
+            const auto lengths = lengths_of(step_, rows);
+            auto in_order = sparse::runs_if_sorted(operand.count, by_row, also, lengths);
+            runs = in_order ? *std::move(in_order) : sparse::sorted_runs(operand.count, by_row, also, lengths);
         }
         if (!is_identity(runs.order)) store(runs.order, places_);
         for (auto& block : dense_) {
             block.has_offsets = !chosen(block.labels, operand.labels, true).empty();
             if (!block.has_offsets) continue;
             if (!block.rows) {
-                store(offsets_in(block.layout, block.labels, operand, runs.order), block);
+                store(offsets_in(block.layout, block.labels, operand, operand.count, runs.order), block);
                 continue;
             }
-            std::vector<std::int64_t> offsets;
-            offsets.reserve(runs.order.size());
-            for (auto k : runs.order) offsets.push_back(block.row_of[static_cast<std::size_t>(k)]);
+            std::vector<std::int64_t> offsets(block.row_of.size());
+            for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = block.row_of[runs.at(k)];
             store(std::move(offsets), block);
             block.row_of = {};
         }
@@ -250,7 +248,7 @@ void SparseStepRun::prepare_with_dense() {
             return contiguous(a) < contiguous(b);
         });
         if (step_.result) {
-            if (!adds_rows) run_target_ = offsets_in(sums_, step_.output, operand, firsts);
+            if (!adds_rows) run_target_ = offsets_in(sums_, step_.output, operand, static_cast<std::int64_t>(firsts.size()), firsts);
             return;
         }
         result_step_ = loops;

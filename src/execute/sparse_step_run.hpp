@@ -112,7 +112,8 @@ private:
     void prepare_rows_out(const std::vector<std::int64_t>& firsts);
     void add_up(IndexColumns indices);
     const std::span<const std::int64_t>& column(const Arrived& operand, int label) const;
-    std::vector<std::int64_t> offsets_in(const Layout& layout, const std::vector<int>& labels, const Arrived& operand,
+    /// @param positions of `count` nonzeros; empty: the first ones
+    std::vector<std::int64_t> offsets_in(const Layout& layout, const std::vector<int>& labels, const Arrived& operand, std::int64_t count,
                                          std::span<const std::int64_t> positions) const;
     std::vector<Buffer<std::byte>> brought(const ElementKernels& kernels, const StepElements& elements,
                                            std::vector<const std::byte*>& values) const;

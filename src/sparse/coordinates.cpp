@@ -155,6 +155,32 @@ Stretches ascending_stretches(const Keys& key_of, int run_bits) {
     return found;
 }
 
+/// The runs of nonzeros of one list that ascend, in one pass; none if they do not.
+template <class Keys>
+std::optional<Runs> ascending_runs(const Keys& key_of, std::int64_t count, int run_bits) {
+    constexpr std::int64_t block = 4096;
+    Runs runs;
+    std::int64_t found = 1;
+    auto last = key_of(0);
+    for (std::int64_t begin = 1; begin < count; begin += block) {
+        const auto end = std::min(begin + block, count);
+        runs.start.resize(static_cast<std::size_t>(found + end - begin + 1));
+        auto* const start = runs.start.data();
+        bool descends = false;
+        for (auto i = begin; i < end; ++i) {
+            const auto key = key_of(i);
+            descends |= key < last;
+            start[found] = i;  // stays if a run begins
+            found += without_bits(key, run_bits) != without_bits(last, run_bits) ? 1 : 0;
+            last = key;
+        }
+        if (descends) return {};
+    }
+    runs.start.resize(static_cast<std::size_t>(found) + 1);
+    runs.start[static_cast<std::size_t>(found)] = count;
+    return runs;
+}
+
 /// Takes stretches of nonzeros that ascend, [x, x_end) and [y, y_end) of a list each, in order; of equal ones the first come first.
 template <class First, class Second, class F>
 void merge_stretches(const First& first, std::int64_t x, std::int64_t x_end, const Second& second, std::int64_t y, std::int64_t y_end,
@@ -271,6 +297,15 @@ std::vector<std::int64_t> JoinedLists::column(std::size_t mode) const {
     auto result = large_vector<std::int64_t>(static_cast<std::size_t>(count()));
     for (std::size_t l = 0; l < lists_.size(); ++l) std::copy(lists_[l][mode].begin(), lists_[l][mode].end(), result.begin() + begin_[l]);
     return result;
+}
+
+std::optional<Runs> runs_if_sorted(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths) {
+    if (count == 0) return {};
+    auto all = columns;
+    all.insert(all.end(), also.begin(), also.end());
+    const auto run_bits = key_bits(lengths.subspan(columns.size(), also.size()));
+    return with_keys(JoinedLists({std::move(all)}, {{count}}), lengths.first(columns.size() + also.size()),
+                     [&](const auto& key_of) { return ascending_runs(key_of.in(0), count, run_bits); });
 }
 
 Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths) {

@@ -47,19 +47,22 @@ private:
 
 /// Nonzeros in order, and where others begin.
 struct Runs {
-    std::vector<std::int64_t> order;     ///< positions of the nonzeros; equal ones keep their order
+    std::vector<std::int64_t> order;     ///< positions of the nonzeros; equal ones keep their order; empty: as they come
     std::vector<std::int64_t> start{0};  ///< of each run in `order`, and their end
 
     std::int64_t count() const { return static_cast<std::int64_t>(start.size()) - 1; }
+    /// The k-th nonzero.
+    std::size_t at(std::size_t k) const { return order.empty() ? k : static_cast<std::size_t>(order[k]); }
     /// A nonzero of a run.
-    std::size_t first(std::int64_t run) const {
-        return static_cast<std::size_t>(order[static_cast<std::size_t>(start[static_cast<std::size_t>(run)])]);
-    }
+    std::size_t first(std::int64_t run) const { return at(static_cast<std::size_t>(start[static_cast<std::size_t>(run)])); }
 };
 
 /// Nonzeros sorted by their indices in the columns, the first column slowest, and within that by `also`; those with equal indices in the
 /// columns are a run. Without columns all are one run. @param lengths of the modes, of `columns` and then of `also`
 Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths);
+
+/// Likewise of nonzeros that come in that order, which is then empty; of others none.
+std::optional<Runs> runs_if_sorted(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths);
 
 /// Likewise by all columns, for which it does not matter in which order runs are: the last column slowest, or the first, where the nonzeros
 /// come in a few stretches that ascend so already, as those of a matrix by rows do.

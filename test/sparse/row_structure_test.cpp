@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <random>
@@ -65,6 +66,19 @@ TEST(Coordinates, RunsAndNumbersAreThoseOfAMap) {
             const std::vector<std::int64_t> found(runs.order.begin() + runs.start[run], runs.order.begin() + runs.start[run + 1]);
             EXPECT_EQ(found, places);
             ++run;
+        }
+        const auto leading = 1 + random() % width;  // columns that make runs; the others only order
+        const Columns by(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(leading));
+        const Columns also(spans.begin() + static_cast<std::ptrdiff_t>(leading), spans.end());
+        const auto by_leading = sorted_runs(static_cast<std::int64_t>(count), by, also, lengths);
+        const auto in_order = runs_if_sorted(static_cast<std::int64_t>(count), by, also, lengths);
+        const bool is_sorted = std::is_sorted(by_leading.order.begin(), by_leading.order.end());
+        int bits = 0;
+        for (auto length : lengths) bits += std::bit_width(static_cast<std::uint64_t>(length - 1));
+        EXPECT_EQ(in_order.has_value(), is_sorted && count > 0 && bits <= 128);
+        if (in_order) {
+            EXPECT_TRUE(in_order->order.empty());
+            EXPECT_EQ(in_order->start, by_leading.start);
         }
         // The same nonzeros in lists that are joined, some of them empty.
         std::vector<Columns> lists;
