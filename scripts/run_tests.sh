@@ -64,7 +64,7 @@ row() {
 }
 
 if (($# == 0)); then
-    set -- $(if [ "$table" = test/ranks ]; then ls -d test/*/*_test.cpp | cut -d/ -f2 | uniq
+    set -- $(if [ "$table" = test/ranks ]; then ls -d test/*/*_test.cpp | cut -d/ -f2 | sort -u
              else awk '!/^#/ && NF > 1 { print $1 }' "$table"; fi)
 fi
 done_before=$logs/passed.$(basename "$table")  # there while a call is under way

@@ -66,6 +66,7 @@ private:
     Device() {
         void* const memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) std::abort();
+        madvise(memory, size, MADV_HUGEPAGE);  // what protect() costs grows with the number of pages in use
         memory_ = static_cast<std::byte*>(memory);
         free_[0] = size;
     }
