@@ -25,9 +25,9 @@ std::vector<double> joined_values(const Parts&... parts) {
 }
 
 /// Matrices, and the functions on them, on one rank of the world and on all.
-class Scene {
+class Inputs {
 public:
-    explicit Scene(const World& world)
+    explicit Inputs(const World& world)
         : square_(world, {30, 30}, "S"), tall_(world, {90, 8}, "T"), wide_(world, {12, 60}, "W"), positive_(world, {30, 30}, "P"),
           right_(world, {30, 5}, "B") {
         square_.fill_random(1);
@@ -129,9 +129,9 @@ void check_limits(const World& world, const Work& work) {
 
 TEST(LinalgMemory, LessThanThePeakIsRefusedOnEveryRankAndThePeakIsEnough) {
     const World world;
-    const Scene scene(world);
-    for (const auto& work : scene.list({1, 1, 0})) check_limits(world, work);
-    for (const auto& work : scene.list({1, world.size(), 3})) check_limits(world, work);
+    const Inputs inputs(world);
+    for (const auto& work : inputs.list({1, 1, 0})) check_limits(world, work);
+    for (const auto& work : inputs.list({1, world.size(), 3})) check_limits(world, work);
 }
 
 /// Peak of the account in elements, for a matrix of 40 x 40 on one rank.

@@ -24,7 +24,7 @@ using ElementTypes = testing::Types<float, double, std::complex<float>, std::com
 TYPED_TEST_SUITE(Transfer, ElementTypes);
 
 /// A random transfer with the lists that its axes point to.
-struct Case {
+struct TransferCase {
     std::vector<TransferAxis> axes;
     std::vector<std::vector<std::int64_t>> lists;
     std::vector<std::vector<std::uint8_t>> factors;
@@ -43,8 +43,8 @@ std::vector<std::int64_t> random_list(std::int64_t count, std::int64_t stride, b
 }
 
 /// `largest` is one of the numbers of entries that an axis may have.
-Case random_case(std::size_t num_axes, std::int64_t largest, Random& random) {
-    Case result;
+TransferCase random_case(std::size_t num_axes, std::int64_t largest, Random& random) {
+    TransferCase result;
     result.mode = {random.coin(), random.coin()};
     std::vector<std::int64_t> sizes, spans;
     for (std::size_t i = 0; i < num_axes; ++i) {
@@ -74,7 +74,7 @@ Case random_case(std::size_t num_axes, std::int64_t largest, Random& random) {
 }
 
 template <class T>
-void expect_like_reference(const Case& c, Random& random) {
+void expect_like_reference(const TransferCase& c, Random& random) {
     const std::vector<T> from = random.elements<T>(c.from_extent);
     std::vector<T> expected = random.elements<T>(c.to_extent), actual = expected;
     const T alpha = random.coin() ? T(1) : random.element<T>();
@@ -98,7 +98,7 @@ TYPED_TEST(Transfer, AgreesWithTheReferenceWhenThreadsShareTheWork) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        Case c = random_case(static_cast<std::size_t>(random.integer(2, 3)), random.coin() ? 150 : 40, random);
+        TransferCase c = random_case(static_cast<std::size_t>(random.integer(2, 3)), random.coin() ? 150 : 40, random);
         if (c.from_extent > 4'000'000 || c.to_extent > 4'000'000) continue;
         expect_like_reference<TypeParam>(c, random);
         if (this->HasFailure()) break;
@@ -132,7 +132,7 @@ TYPED_TEST(Transfer, PermutesDenseArrays) {
         const std::int64_t largest = order <= 2 ? 300 : order <= 4 ? 19 : 5;
         std::vector<std::int64_t> sizes;
         for (std::size_t i = 0; i < order; ++i) sizes.push_back(random.integer(1, largest));
-        Case c;
+        TransferCase c;
         c.axes = permuting_axes(sizes, random.permutation(order));
         for (const std::int64_t size : sizes) c.from_extent *= size;
         c.to_extent = c.from_extent;
@@ -147,7 +147,7 @@ TYPED_TEST(Transfer, MovesArraysThatDoNotFitIntoTheCaches) {
     for (const auto& sizes : {std::vector<std::int64_t>{1201, 1103}, {128, 8, 8, 128}, {3, 700, 601}}) {
         std::vector<std::size_t> reversed(sizes.size());
         std::iota(reversed.rbegin(), reversed.rend(), 0);
-        Case c;
+        TransferCase c;
         c.axes = permuting_axes(sizes, reversed);
         for (const std::int64_t size : sizes) c.from_extent *= size;
         c.to_extent = c.from_extent;

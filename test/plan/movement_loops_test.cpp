@@ -10,15 +10,15 @@
 namespace arges::test {
 namespace {
 
-const std::vector<RankGrid>& grids() {
+const std::vector<RankGrid>& loop_grids() {
     static const std::vector<RankGrid> all{{{}}, {{2}}, {{3}}, {{2, 2}}, {{3, 2}}};
     return all;
 }
 
 /// The loops of a movement between all ranks, checked against each other and against the definition of a movement.
-class AllRanks {
+class LoopsOfAllRanks {
 public:
-    explicit AllRanks(const RandomMovement& movement) : movement_(movement), spec_(movement.spec) {
+    explicit LoopsOfAllRanks(const RandomMovement& movement) : movement_(movement), spec_(movement.spec) {
         for (std::int64_t r = 0; r < spec_.ranks(); ++r) lists_.emplace_back(spec_, r, LoopUse::always);
     }
 
@@ -95,10 +95,11 @@ private:
 TEST(MovementLoops, OfRandomMovementsDoWhatTheirDefinitionSays) {
     int by_loops = 0;
     for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-        const auto movement = random_movement(70000 + seed, grids()[seed % grids().size()], grids()[seed / 5 % grids().size()]);
+        const auto movement =
+            random_movement(70000 + seed, loop_grids()[seed % loop_grids().size()], loop_grids()[seed / 5 % loop_grids().size()]);
         if (!movement) continue;
         SCOPED_TRACE("seed " + std::to_string(70000 + seed) + ": " + movement->text);
-        const AllRanks ranks(*movement);
+        const LoopsOfAllRanks ranks(*movement);
         if (!ranks.by_loops()) continue;
         ranks.check();
         ++by_loops;
@@ -146,7 +147,7 @@ TEST(MovementLoops, OfCompositeNodesDoWhatTheirDefinitionSays) {
             const std::vector<std::int64_t> extents(labels.size(), labels.size() == 4 ? 4 : 3);
             RandomMovement m;
             const auto from = Symmetry::parse(c.from_labels, c.from);
-            m.spec.from = random_layout(grids()[random() % grids().size()], extents, from, random, random() % 2 == 0);
+            m.spec.from = random_layout(loop_grids()[random() % loop_grids().size()], extents, from, random, random() % 2 == 0);
             m.spec.to = random_layout(m.spec.from.grid(), extents, Symmetry::parse(c.to_labels, c.to), random, random() % 2 == 0);
             m.spec.from_labels = numbers(labels, c.from_labels);
             m.spec.to_labels = numbers(labels, c.to_labels);
@@ -155,7 +156,7 @@ TEST(MovementLoops, OfCompositeNodesDoWhatTheirDefinitionSays) {
             m.source = random_dense(extents, from, true, random);
             SCOPED_TRACE(std::string(c.from) + " to " + c.to + ", seed " + std::to_string(seed) + ", from " + m.spec.from.to_string() +
                          " to " + m.spec.to.to_string());
-            const AllRanks ranks(m);
+            const LoopsOfAllRanks ranks(m);
             if (!ranks.by_loops()) continue;
             ++by_loops;
             ranks.check();
