@@ -267,8 +267,12 @@ check-built:
 	@TIMED_AS="tests" $(timed) scripts/run_tests.sh
 	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} TIMED_AS="tests in the memory of a device" $(timed) scripts/run_tests.sh
 
-check-all: check  ## besides: the rank counts of test/more_ranks, files compiled alone, a simulated machine; before a large change lands
-	+@TIMED_AS="compiling files alone" $(timed) $(again) UNITS=0 BUILD=build/alone arges tests
+# A compiler whose warnings are errors, behind those of MPICH and Open MPI.
+strictly = env MPICH_CXX="$(1) -Werror" OMPI_CXX="$(1) -Werror" $(again)
+check-all: check  ## besides: the rank counts of test/more_ranks, files compiled alone and by clang, a simulated machine; before a large change lands
+	@scripts/install_dependencies.sh check-all
+	+@TIMED_AS="compiling files alone" $(timed) $(call strictly,g++) UNITS=0 BUILD=build/alone arges tests bench
+	+@TIMED_AS="compiling with clang" $(timed) $(call strictly,clang++-14) BUILD=build/clang arges
 	@TEST_TABLE=test/more_ranks ARGES_FUZZ_SEED=$${ARGES_FUZZ_SEED:-$$(date +%s)} TIMED_AS="tests on more ranks" $(timed) scripts/run_tests.sh
 	+@CASES="mm:256 model4as:8" MACHINES="2x4 fat2x4" TIMED_AS="simulated machines" $(timed) $(MAKE) simulate
 	@$(timed) --table

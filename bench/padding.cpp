@@ -84,7 +84,7 @@ Product model_contraction(int d, std::int64_t n, std::int64_t ranks, GroupMappin
         spec.label_extents.push_back(n);
         spec.label_names.push_back("aki"[l / half] + std::to_string(l % half));
     }
-    spec.terms = {Movement{{}, {}, {}, {}, spec.label_extents, {}, {}, {}}.identity()};
+    spec.terms = {identity_term(spec.label_extents.size())};
     return spec;
 }
 
@@ -167,7 +167,7 @@ Product product_of(const std::vector<std::pair<std::string, std::string>>& opera
     spec.factors.pop_back();
     spec.label_extents.assign(letters.size(), n);
     for (const char letter : letters) spec.label_names.emplace_back(1, letter);
-    spec.terms = {Movement{{}, {}, {}, {}, spec.label_extents, {}, {}, {}}.identity()};
+    spec.terms = {identity_term(spec.label_extents.size())};
     return spec;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install_dependencies.sh build|check|simulate: installs the Debian or Ubuntu packages that are missing for
-# building Arges, for checking it, or for simulated machines as well. Says and does nothing when all are there.
+# install_dependencies.sh build|check|check-all|simulate: installs the Debian or Ubuntu packages that are missing for
+# building Arges, for checking it, for another compiler, or for simulated machines as well. Says and does nothing when all are there.
 # ARGES_SKIP_INSTALL=1 leaves everything as it is. config.mk chooses the MPI, BLAS,
 # ScaLAPACK and HDF5 packages.
 set -euo pipefail
@@ -13,8 +13,9 @@ packages+=" ${HDF5_PACKAGES-libhdf5-mpich-dev}"
 case ${1:-} in
     build) ;;
     check) packages+=" libgtest-dev doxygen cmake pkg-config clang-format gfortran python3-dev python3-venv" ;;
+    check-all) packages+=" clang-14 libomp-14-dev" ;;
     simulate) packages+=" libsimgrid-dev" ;;
-    *) echo "usage: $0 build|check|simulate" >&2; exit 2 ;;
+    *) echo "usage: $0 build|check|check-all|simulate" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
@@ -23,6 +24,7 @@ This is not Debian or Ubuntu, so nothing is installed. Arges needs
   to build:  make, a C++20 compiler, an MPI (MPICH, Open MPI), a BLAS with cblas.h and LAPACK (OpenBLAS),
              ScaLAPACK and HDF5 built for that MPI, fmt, CLI11, nlohmann-json, zlib
   to check:  GoogleTest, Doxygen, CMake, pkg-config, clang-format 14, gfortran (for the same MPI), as well
+  to check all: clang 14 and its OpenMP
   to simulate: SimGrid
 Bring them, name them in config.mk, and set ARGES_SKIP_INSTALL=1.
 MESSAGE

@@ -136,7 +136,8 @@ private:
         }
         const std::int64_t ld = block_.summed + block_.virtuals;
         const std::int64_t A = block_.begin[0], B = block_.begin[1] + b, C = block_.begin[2] + c;
-        const auto& [ti, tj, tk] = block_.singles;
+        const auto& t = block_.singles;
+        const auto &ti = t[0], &tj = t[1], &tk = t[2];  // not names of a structured binding, which a parallel loop may not see
         // (x.|y.) as V[x][y][. + ld * .]; the second orbital is b or c.
         const auto column = [&](std::size_t x, std::size_t y, std::int64_t orbital) { return V_[x][y] + A + ld * orbital; };
         const double* const ij_b = column(0, 1, B);

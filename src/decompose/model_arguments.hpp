@@ -10,6 +10,7 @@ namespace arges {
 /// A model, or none.
 template <class Model>
 struct ModelArgument {
+    explicit ModelArgument(const Model* one) : model(one) {}
     const Model* model;
 };
 template <class T>

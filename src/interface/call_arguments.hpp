@@ -44,6 +44,7 @@ inline void add_to(Digest& digest, const AnySparseTensor& tensor) { digest.add(t
 /// Tensors by their addresses, null ones too.
 template <class Tensor>
 struct TensorArguments {
+    explicit TensorArguments(const std::vector<const Tensor*>& all) : tensors(all) {}
     const std::vector<const Tensor*>& tensors;
 };
 template <class Tensor>

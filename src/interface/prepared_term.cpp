@@ -40,7 +40,7 @@ std::int64_t workspace_of(const StepRun& run, std::int64_t element_bytes) {
 }
 
 /// What a step takes on this rank is no more than its plan says. @throws Error
-void compare_with_plan(std::int64_t workspace, std::int64_t lists, const StepMemory& planned) {
+[[maybe_unused]] void compare_with_plan(std::int64_t workspace, std::int64_t lists, const StepMemory& planned) {
     if (workspace > planned.workspace || lists > planned.lists + planned.passing)
         throw Error("a step takes " + std::to_string(workspace) + " bytes and lists of " + std::to_string(lists) + ", but its plan says " +
                     std::to_string(planned.workspace) + " and " + std::to_string(planned.lists + planned.passing));

@@ -19,7 +19,10 @@ void append(Nonzeros<T>& result, const Nonzeros<T>& from, std::int64_t position,
 
 template <class T>
 Nonzeros<T> empty_like(const Nonzeros<T>& a) {
-    return {a.lengths, std::vector<std::vector<std::int64_t>>(a.lengths.size()), {}};
+    Nonzeros<T> result;
+    result.lengths = a.lengths;
+    result.indices.resize(a.lengths.size());
+    return result;
 }
 
 template <class T>
