@@ -273,7 +273,8 @@ check-all: check  ## besides: the rank counts of test/more_ranks, files compiled
 	@scripts/install_dependencies.sh check-all
 	+@TIMED_AS="compiling files alone" $(timed) $(call strictly,g++) UNITS=0 BUILD=build/alone arges tests bench
 	+@TIMED_AS="compiling with clang" $(timed) $(call strictly,clang++-14) BUILD=build/clang arges
-	@TEST_TABLE=test/more_ranks ARGES_FUZZ_SEED=$${ARGES_FUZZ_SEED:-$$(date +%s)} TIMED_AS="tests on more ranks" $(timed) scripts/run_tests.sh
+	@export ARGES_FUZZ_FIRST=$${ARGES_FUZZ_FIRST:-$$(($$(date +%s) % 8000000))}; echo "ARGES_FUZZ_FIRST=$$ARGES_FUZZ_FIRST"; \
+	    TEST_TABLE=test/more_ranks TIMED_AS="tests on more ranks" $(timed) scripts/run_tests.sh
 	+@CASES="mm:256 model4as:8" MACHINES="2x4 fat2x4" TIMED_AS="simulated machines" $(timed) $(MAKE) simulate
 	@$(timed) --table
 

@@ -16,9 +16,10 @@ inline int from_environment(const char* name, int otherwise) {
     return text == nullptr ? otherwise : std::atoi(text);
 }
 
-/// Calls f(generator) for `count` seeds; ARGES_FUZZ_SEED=s replays one of them.
+/// Calls f(generator) for `count` seeds from `first` on, or from ARGES_FUZZ_FIRST places behind; ARGES_FUZZ_SEED=s replays one of them.
 template <class F>
 void for_each_seed(std::uint64_t first, int count, F&& f) {
+    first += static_cast<std::uint64_t>(from_environment("ARGES_FUZZ_FIRST", 0));
     const char* replay = std::getenv("ARGES_FUZZ_SEED");
     for (int i = 0; i < count; ++i) {
         const auto seed = first + static_cast<std::uint64_t>(i);
