@@ -67,20 +67,21 @@ plant() {
 # row FOLDER: its rank counts.
 row() { awk -v folder="$1" '{ n = $1; $1 = "" } n == folder { own = $0 } n == "default" { other = $0 } END { print own ? own : other }' test/ranks; }
 
-# sequence FOLDER: `folder ranks` in the order in which they are run.
+# sequence FOLDER: `folder ranks` in the order in which they are run: on one rank and two those of the folder and whole statements,
+# then the folder's on up to four, then all.
 sequence() {
     local folder p
     if [ "$1" = python ]; then
         printf 'python %s\n' 1 2
         return
     fi
-    for p in $(row "$1"); do ((p > 4)) || echo "$1 $p"; done
-    for p in 1 2 3 4 5 6 7 8 16; do
-        for folder in "$1" $(printf '%s\n' $others $(cd test && ls -d */ | tr -d /) | awk -v own="$1" '$1 != own && !seen[$1]++'); do
-            ls test/"$folder"/*_test.cpp >/dev/null 2>&1 || continue
-            [[ $folder == "$1" && $p -le 4 ]] && continue
-            [[ " $(row "$folder") " == *" $p "* ]] && echo "$folder $p"
+    {
+        printf '%s\n' "$1 1" "interface 1" "$1 2" "interface 2" "$1 3" "$1 4"
+        for p in 1 2 3 4 5 6 7 8 16; do
+            for folder in "$1" $others $(cd test && ls -d */ | tr -d /); do echo "$folder $p"; done
         done
+    } | awk '!seen[$0]++' | while read -r folder p; do
+        ls test/"$folder"/*_test.cpp >/dev/null 2>&1 && [[ " $(row "$folder") " == *" $p "* ]] && echo "$folder $p"
     done
 }
 
@@ -90,7 +91,8 @@ run() {
         (cd "$work/$1" && scripts/check_python.sh tests "$3")
         return
     fi
-    (cd "$work/$1" && echo "$2 $3" >"$work/table" && TEST_TABLE=$work/table scripts/run_tests.sh "$2")
+    (cd "$work/$1" && echo "$2 $3" >"$work/table" &&  # one rank stops at the first failure: no other waits for it
+        GTEST_FAIL_FAST=$(($3 == 1)) TEST_TABLE=$work/table scripts/run_tests.sh "$2")
 }
 
 # culprit FOLDER RANKS: the first test that failed, or that was running.
