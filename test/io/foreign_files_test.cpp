@@ -109,6 +109,29 @@ TEST(ForeignFiles, WhatLooksLikeMatrixMarketIsRefusedAsSuch) {
     EXPECT_THROW(read_tensor<double>(world, folder / "w.npy"), InvalidArgument);
 }
 
+TEST(ForeignFiles, OfAnotherProgramAreNamed) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const std::string zeros(40, '\0');
+    const std::vector<std::pair<std::string, std::string>> known{{"\x89HDF\r\n\x1a\n" + zeros, "an HDF5 file"},
+                                                                 {"\x93NUMPY\x01" + zeros, "an array of NumPy"},
+                                                                 {"PK\x03\x04" + zeros, "a zip archive"},
+                                                                 {"BZh91AY" + zeros, "compressed by bzip2"},
+                                                                 {"\xfd\x37zXZ" + zeros, "compressed by xz"},
+                                                                 {"\x28\xb5\x2f\xfd" + zeros, "compressed by zstd"},
+                                                                 {"\xff\xfe"
+                                                                  "1" +
+                                                                      zeros,
+                                                                  "text in UTF-16"},
+                                                                 {"%PDF-1.7\n1 1 1.5\n", "a PDF document"}};
+    for (const auto& [bytes, form] : known)
+        for (const char* name : {"x.h5", "x.tns"}) {
+            const auto path = folder.write(name, bytes);
+            const auto message = message_of_reading(world, path);
+            EXPECT_TRUE(message.starts_with(path + ": the file is " + form)) << message;
+        }
+}
+
 TEST(ForeignFiles, ZerosOnTheDiagonalOfASkewMatrixAreFine) {
     const World world;
     const TemporaryFolder folder(world);

@@ -19,8 +19,10 @@
 #include <complex>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 namespace arges {
 
@@ -33,6 +35,26 @@ enum class Form { text, compressed, matrix, compressed_matrix, own_binary, splat
 template <class T>
 constexpr bool has_binary = std::is_floating_point_v<T>;
 
+/// What a file is that begins like no form of a sparse tensor; empty if it may be text.
+std::string foreign_form(std::span<const std::byte> beginning) {
+    using namespace std::string_view_literals;
+    static constexpr std::pair<std::string_view, std::string_view> signatures[] = {
+        {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file (a model, a checkpoint, or integrals in TREXIO?)"},
+        {"\x93NUMPY"sv, "an array of NumPy; write its nonzeros as text, or hand it to SparseTensor in Python"},
+        {"PK\x03\x04"sv, "a zip archive; unpack it, and write its nonzeros as text"},
+        {"BZh"sv, "compressed by bzip2; unpack it (bunzip2), or pack it by gzip"},
+        {"\xfd\x37zXZ\0"sv, "compressed by xz; unpack it (unxz), or pack it by gzip"},
+        {"\x28\xb5\x2f\xfd"sv, "compressed by zstd; unpack it (unzstd), or pack it by gzip"},
+        {"\xff\xfe"sv, "text in UTF-16; write it in UTF-8 (iconv -f UTF-16 -t UTF-8)"},
+        {"\xfe\xff"sv, "text in UTF-16; write it in UTF-8 (iconv -f UTF-16 -t UTF-8)"},
+        {"%PDF"sv, "a PDF document"},
+    };
+    const std::string_view text(reinterpret_cast<const char*>(beginning.data()), beginning.size());
+    for (const auto& [signature, form] : signatures)
+        if (text.starts_with(signature)) return std::string(form);
+    return {};
+}
+
 /// The form of a file, by its first bytes. Collective.
 Form form_of(const InputFile& file) {
     return from_first_rank(file.comm(), [&] {
@@ -44,6 +66,9 @@ Form form_of(const InputFile& file) {
             throw InvalidArgument(file.path() +
                                   ": the file does not begin as a binary one, which it is by its name (.atns); it is damaged or " +
                                   "of another form: copy it again, or give it the name of its form");
+        if (const auto foreign = foreign_form(beginning); !foreign.empty())
+            throw InvalidArgument(file.path() + ": the file is " + foreign + "; sparse tensors are read from text (.tns, .mtx, also .gz) " +
+                                  "and from binary files (.atns, SPLATT's)");
         if (is_gzip(beginning)) return is_matrix_market(file, true) ? Form::compressed_matrix : Form::compressed;
         return is_matrix_market(file, false) ? Form::matrix : Form::text;
     });
