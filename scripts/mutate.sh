@@ -91,8 +91,8 @@ run() {
         (cd "$work/$1" && scripts/check_python.sh tests "$3")
         return
     fi
-    (cd "$work/$1" && echo "$2 $3" >"$work/table" &&  # one rank stops at the first failure: no other waits for it
-        GTEST_FAIL_FAST=$(($3 == 1)) TEST_TABLE=$work/table scripts/run_tests.sh "$2")
+    (cd "$work/$1" && echo "$2 $3" >"$work/table" &&  # one rank stops at its first failure: no other waits; JOBS=1 repeats nothing
+        JOBS=1 GTEST_FAIL_FAST=$(($3 == 1)) TEST_TABLE=$work/table scripts/run_tests.sh "$2")
 }
 
 # culprit FOLDER RANKS: the first test that failed, or that was running.
