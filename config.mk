@@ -53,7 +53,7 @@ endif
 PIC_FLAGS := -fPIC -fvisibility=hidden
 # clang calls warnings that only GCC has unknown, and a loop that it does not vectorize a failure.
 IS_CLANG := $(findstring clang,$(shell $(MPICXX) --version 2>/dev/null))
-CXXFLAGS := -std=c++20 $(PIC_FLAGS) -Wall -Wextra -Wpedantic -Wshadow $(if $(IS_CLANG),-Wno-unknown-warning-option -Wno-pass-failed,-Wno-restrict) $(OPT_FLAGS) $(OPENMP_FLAGS)
+CXXFLAGS := -std=c++20 $(PIC_FLAGS) -Wall -Wextra -Wpedantic -Wshadow -Wfloat-conversion $(if $(IS_CLANG),-Wno-unknown-warning-option -Wno-pass-failed,-Wno-restrict) $(OPT_FLAGS) $(OPENMP_FLAGS)
 C_FLAGS  := -std=c99 -Wall -Wextra -Wpedantic -Wshadow -O2 -g1
 FORTRAN_FLAGS := -std=f2018 -Wall -Wextra -Wno-unused-dummy-argument -O2 -g1
 LDFLAGS  := $(SANITIZE) $(OPENMP_FLAGS)

@@ -65,7 +65,7 @@ struct Generic {
         if constexpr (is_complex<T>)
             return {static_cast<double>(of(element).real()), static_cast<double>(of(element).imag())};
         else if constexpr (is_number<T>)
-            return static_cast<double>(of(element));
+            return of(element);
         else
             return is_zero(element) ? 0.0 : 1.0;
     }
@@ -135,7 +135,7 @@ struct Generic {
         if constexpr (is_plus_times && !std::is_integral_v<T>) {
             return static_cast<real_of<T>>(factor) * element;
         } else {
-            auto n = static_cast<std::uint64_t>(factor < 0 ? -factor : factor);
+            std::uint64_t n = factor < 0 ? -factor : factor;
             T sum = zero(), power = element;
             for (bool first = true; n > 0; n >>= 1U) {
                 if ((n & 1U) != 0) {
@@ -165,7 +165,7 @@ struct Generic {
         double sum = 0;
         for (std::size_t i = 0; i < weights.size(); ++i)
             if (!same(static_cast<const T*>(elements)[static_cast<std::int64_t>(i) * stride], zero())) sum += weights[i];
-        return static_cast<std::int64_t>(sum);
+        return sum;
     }
     static void make_real(void* data, std::int64_t count) {
         if constexpr (is_complex<T>)
@@ -330,7 +330,7 @@ struct Generic {
 
     /// A matrix product in tiles of the result that fit the registers; both operands are copied into the order in which they are read.
     struct Tiles {
-        static constexpr std::int64_t rows = 4, columns = std::max<std::int64_t>(4, 64 / static_cast<std::int64_t>(sizeof(T)));
+        static constexpr std::int64_t rows = 4, columns = std::max<std::int64_t>(4, 64 / std::int64_t{sizeof(T)});
         static constexpr std::int64_t depth = 256, chunk = 64 * columns;
 
         std::vector<std::int64_t> m_a, m_c, n_b, n_c, k_a, k_b;
@@ -340,7 +340,7 @@ struct Generic {
 
         void run(const T* a, const T* b, T* c, const Read& read) const {
             const auto m = size(m_a), n = size(n_b), k = size(k_a);
-            const auto room = static_cast<std::size_t>(std::min(k, depth) * std::min(chunk, (n + columns - 1) / columns * columns));
+            const std::size_t room = std::min(k, depth) * std::min(chunk, (n + columns - 1) / columns * columns);
             const auto packed_b = std::make_unique_for_overwrite<T[]>(room);
             std::fill_n(packed_b.get(), room, zero());
             for (std::int64_t k0 = 0; k0 < k; k0 += depth)
@@ -366,8 +366,8 @@ struct Generic {
         }
 
     private:
-        static std::int64_t size(const std::vector<std::int64_t>& list) { return static_cast<std::int64_t>(list.size()); }
-        std::int64_t at(const std::vector<std::int64_t>& list, std::int64_t i) const { return list[static_cast<std::size_t>(i)]; }
+        static std::int64_t size(const std::vector<std::int64_t>& list) { return std::ssize(list); }
+        std::int64_t at(const std::vector<std::int64_t>& list, std::int64_t i) const { return list[i]; }
 
         void pack(T* to, const T* from, const std::vector<std::int64_t>& lines, std::int64_t first, std::int64_t last,
                   const std::vector<std::int64_t>& summed, std::int64_t k0, std::int64_t k1, std::int64_t width) const {
@@ -387,7 +387,7 @@ struct Generic {
             for (auto i = m0; i < m1; ++i)
                 for (auto j = n0; j < n1; ++j) {
                     T& element = c[at(m_c, i) + at(n_c, j)];
-                    element = add(element, read(0, sum[static_cast<std::size_t>(i - m0)][static_cast<std::size_t>(j - n0)]));
+                    element = add(element, read(0, sum[i - m0][j - n0]));
                 }
         }
         template <bool second_first>
@@ -451,7 +451,7 @@ struct Generic {
                 return;
             }
             for (std::int64_t i = 0; i < sizes[d]; ++i)
-                self(self, d + 1, at + i * strides[d], static_cast<int>(d) == axis ? weights[static_cast<std::size_t>(i)] : weight);
+                self(self, d + 1, at + i * strides[d], static_cast<int>(d) == axis ? weights[i] : weight);
         };
         walk(walk, 0, static_cast<T*>(data), 1);
     }

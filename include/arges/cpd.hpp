@@ -85,9 +85,9 @@ template <class T>
 class CpModel {
 public:
     /// Number of modes.
-    int order() const { return static_cast<int>(factors_.size()); }
+    int order() const { return factors_.size(); }
     /// Number of components.
-    int rank() const { return static_cast<int>(lambda_.size()); }
+    int rank() const { return lambda_.size(); }
     /// Weights of the components; columns of the factors have length 1.
     const std::vector<double>& lambda() const { return lambda_; }
     /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices are zero, and nobody has them.

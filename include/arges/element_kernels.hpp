@@ -77,8 +77,7 @@ public:
     /// No element.
     ElementValue() = default;
     /// Room for an element of so many bytes, which are zero.
-    explicit ElementValue(std::int64_t bytes)
-        : bytes_(static_cast<std::size_t>(bytes)), large_(bytes_ > sizeof small_ ? bytes_ / sizeof(std::max_align_t) + 1 : 0) {}
+    explicit ElementValue(std::int64_t bytes) : bytes_(bytes), large_(bytes_ > sizeof small_ ? bytes_ / sizeof(std::max_align_t) + 1 : 0) {}
     /// A copy of an element of so many bytes.
     ElementValue(const void* element, std::int64_t bytes) : ElementValue(bytes) { std::memcpy(data(), element, bytes_); }
     /// A copy of an element.
@@ -91,7 +90,7 @@ public:
     /// Where it is; null if there is none.
     const void* data() const { return bytes_ == 0 ? nullptr : large_.empty() ? static_cast<const void*>(small_.data()) : large_.data(); }
     /// Its bytes.
-    std::int64_t size() const { return static_cast<std::int64_t>(bytes_); }
+    std::int64_t size() const { return bytes_; }
 
 private:
     std::size_t bytes_ = 0;

@@ -146,7 +146,7 @@ struct Sparse {
     /// One axis that the result has, and one dense factor, both contiguous along it: blocks of columns stay in registers over a run.
     template <class Place, class Offset>
     static void multiply_rows_of_dense(const local::SparseLoop& loop, Place place, Offset offset) {
-        constexpr std::int64_t block = std::max<std::int64_t>(4, 128 / static_cast<std::int64_t>(sizeof(T)));
+        constexpr std::int64_t block = std::max<std::int64_t>(4, 128 / std::int64_t{sizeof(T)});
         const V* const values = static_cast<const V*>(loop.values);
         const X* const x = static_cast<const X*>(loop.factors[0]);
         T* const result = static_cast<T*>(loop.result);
@@ -165,8 +165,7 @@ struct Sparse {
 #ifdef _OPENMP
 #pragma omp simd
 #endif
-                        for (std::int64_t c = 0; c < block; ++c)
-                            sum[static_cast<std::size_t>(c)] = G::add(sum[static_cast<std::size_t>(c)], G::times(value, row[c]));
+                        for (std::int64_t c = 0; c < block; ++c) sum[c] = G::add(sum[c], G::times(value, row[c]));
                     }
                     std::copy_n(sum.data(), block, to + column);
                 }
@@ -252,7 +251,7 @@ struct Sparse {
             }
         }
 
-        static constexpr std::int64_t lanes = std::max<std::int64_t>(1, 64 / static_cast<std::int64_t>(sizeof(T)));
+        static constexpr std::int64_t lanes = std::max<std::int64_t>(1, 64 / std::int64_t{sizeof(T)});
 
         /// Sum of products of `count` rows over the first entries of an axis, in `lanes` parts, which vectors hold; `i` is where it ends.
         template <std::size_t count>
@@ -263,16 +262,15 @@ struct Sparse {
                 return result;
             };
             std::array<T, lanes> part;
-            for (std::int64_t l = 0; l < lanes; ++l) part[static_cast<std::size_t>(l)] = product(l);
+            for (std::int64_t l = 0; l < lanes; ++l) part[l] = product(l);
             for (i = lanes; i + lanes <= size; i += lanes) {
 #ifdef _OPENMP
 #pragma omp simd
 #endif
-                for (std::int64_t l = 0; l < lanes; ++l)
-                    part[static_cast<std::size_t>(l)] = G::add(part[static_cast<std::size_t>(l)], product(i + l));
+                for (std::int64_t l = 0; l < lanes; ++l) part[l] = G::add(part[l], product(i + l));
             }
             T sum = part[0];
-            for (std::size_t l = 1; l < static_cast<std::size_t>(lanes); ++l) sum = G::add(sum, part[l]);
+            for (std::int64_t l = 1; l < lanes; ++l) sum = G::add(sum, part[l]);
             return sum;
         }
 
@@ -347,7 +345,7 @@ struct Sparse {
         for_each_row(p, [&](int thread, std::int64_t row) {
             T* const sum = static_cast<T*>(p.sums) + thread * p.width;
             [[maybe_unused]] std::uint32_t* const mark = p.marks + (masked ? thread * p.width : 0);
-            const auto stamp = static_cast<std::uint32_t>(row + 1);
+            const std::uint32_t stamp = row + 1;
             const auto begin = p.start[row], end = p.start[row + 1];
             if (begin == end) return;
             for (auto k = begin; k < end; ++k) {

@@ -33,14 +33,14 @@ std::vector<T> received(Call&& call) {
     if constexpr (std::is_same_v<T, bool>) {
         std::vector<char> bytes;
         call([&](std::int64_t count) -> void* {
-            bytes.resize(static_cast<std::size_t>(count), 0);
+            bytes.resize(count, 0);
             return bytes.data();
         });
         return {bytes.begin(), bytes.end()};
     } else {
         std::vector<T> result;
         call([&](std::int64_t count) -> void* {
-            result.resize(static_cast<std::size_t>(count), *static_cast<const T*>(element_kernels<T>().zero));
+            result.resize(count, *static_cast<const T*>(element_kernels<T>().zero));
             return result.data();
         });
         return result;
@@ -238,7 +238,7 @@ public:
     ///         diagonal of an antisymmetric or hollow group, or one that is not real where a hermitian group makes the element real; for a
     ///         tolerance that is negative or not a number
     void write(std::span<const std::int64_t> keys, std::span<const T> values, double tolerance = 0) {
-        write_pairs(keys, values.data(), static_cast<std::int64_t>(values.size()), tolerance);
+        write_pairs(keys, values.data(), std::ssize(values), tolerance);
     }
     /// A few pairs, as in write({A.key({0, 1})}, {2.5}).
     void write(std::initializer_list<std::int64_t> keys, std::initializer_list<T> values) {
@@ -249,7 +249,7 @@ public:
     /// @throws InvalidArgument also if ranks that give keys differ in alpha, or any ranks in beta
     void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1),
                     T beta = T(1)) requires kernels::is_number<T> {
-        accumulate_pairs(keys, values.data(), static_cast<std::int64_t>(values.size()), &alpha, &beta);
+        accumulate_pairs(keys, values.data(), std::ssize(values), &alpha, &beta);
     }
     /// Values of any elements, in the order of the keys given on this rank.
     std::vector<T> read(std::span<const std::int64_t> keys) const {

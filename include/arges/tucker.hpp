@@ -57,7 +57,7 @@ public:
                 std::vector<std::vector<T>> factors);
 
     /// Number of modes.
-    int order() const { return static_cast<int>(lengths_.size()); }
+    int order() const { return lengths_.size(); }
     /// Lengths of the tensor.
     const std::vector<std::int64_t>& lengths() const { return lengths_; }
     /// Lengths of the core.

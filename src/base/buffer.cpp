@@ -47,10 +47,10 @@ void* map_array(std::int64_t bytes) {
 void ask_for_huge_pages(void* data, std::int64_t bytes) {
     const auto begin = rounded_up(reinterpret_cast<std::intptr_t>(data), huge_page);
     const auto end = (reinterpret_cast<std::intptr_t>(data) + bytes) / huge_page * huge_page;
-    if (begin < end) madvise(reinterpret_cast<void*>(begin), static_cast<std::size_t>(end - begin), MADV_HUGEPAGE);
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
-void unmap_array(void* data, std::int64_t bytes) { munmap(data, static_cast<std::size_t>(rounded_up(bytes, huge_page))); }
+void unmap_array(void* data, std::int64_t bytes) { munmap(data, rounded_up(bytes, huge_page)); }
 
 #else
 

@@ -31,7 +31,7 @@ void prefer_huge_pages(void* data, std::int64_t bytes) noexcept;
 inline void copy_array(void* to, const void* from, std::int64_t bytes, const MemorySpace* space) {
     if (bytes == 0) return;
     if (space == nullptr)
-        std::memcpy(to, from, static_cast<std::size_t>(bytes));
+        std::memcpy(to, from, bytes);
     else
         space->copy(to, from, bytes);
 }
@@ -39,7 +39,7 @@ inline void copy_array(void* to, const void* from, std::int64_t bytes, const Mem
 /// Bytes of an array. @throws OutOfMemory if they are more than memory can have
 inline std::int64_t array_bytes(std::int64_t count, std::size_t element_bytes) {
     constexpr auto most = std::numeric_limits<std::int64_t>::max() / 2;  // sizes are rounded up
-    const auto each = static_cast<std::int64_t>(element_bytes);
+    const std::int64_t each = element_bytes;
     if (count >= 0 && count <= most / each) return count * each;
     throw OutOfMemory("out of memory: an array of " + std::to_string(count) + " elements of " + std::to_string(element_bytes) +
                       " bytes; use more ranks or smaller tensors");
@@ -75,7 +75,7 @@ public:
     }
     Buffer copy() const {
         Buffer result(count_, space());
-        if (count_ > 0) copy_array(result.data(), data(), static_cast<std::int64_t>(bytes()), space());
+        if (count_ > 0) copy_array(result.data(), data(), bytes(), space());
         return result;
     }
     /// Forgets elements behind the first ones; pages that were not written take no memory.
@@ -88,7 +88,7 @@ public:
     template <class U>
     Buffer<U> reinterpreted() && {
         Buffer<U> result;
-        result.count_ = static_cast<std::int64_t>(bytes() / sizeof(U));
+        result.count_ = bytes() / sizeof(U);
         auto& free = data_.get_deleter();
         result.data_ = {reinterpret_cast<U*>(data_.get()), {free.bytes, space(), std::move(free.owner)}};
         static_cast<void>(data_.release());

@@ -20,7 +20,7 @@ public:
     /// @param n  not negative
     std::int64_t quotient(std::int64_t n) const {
         if (divisor_ == 1) return n;
-        const auto q = static_cast<std::int64_t>(static_cast<UnsignedWide>(static_cast<std::uint64_t>(n)) * reciprocal_ >> 64);
+        const std::int64_t q = static_cast<UnsignedWide>(static_cast<std::uint64_t>(n)) * reciprocal_ >> 64;
         return q + (n - q * divisor_ >= divisor_ ? 1 : 0);
     }
 

@@ -22,7 +22,7 @@ inline void copy_element(void* to, const void* from, std::int64_t element_bytes)
     case 4: std::memcpy(to, from, 4); break;
     case 8: std::memcpy(to, from, 8); break;
     case 16: std::memcpy(to, from, 16); break;
-    default: std::memcpy(to, from, static_cast<std::size_t>(element_bytes));
+    default: std::memcpy(to, from, element_bytes);
     }
 }
 

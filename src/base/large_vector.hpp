@@ -16,7 +16,7 @@ std::vector<V> large_vector(std::size_t count) {
     constexpr std::int64_t page = 4096, large = std::int64_t{1} << 22;
     std::vector<V> result;
     result.reserve(count);
-    const auto bytes = static_cast<std::int64_t>(count * sizeof(V));
+    const std::int64_t bytes = count * sizeof(V);
     if (bytes >= large) {
         prefer_huge_pages(result.data(), bytes);
         auto* const room = reinterpret_cast<volatile std::byte*>(result.data());
@@ -32,7 +32,7 @@ template <class V>
 std::vector<V> large_copy(const std::vector<V>& source) {
     std::vector<V> result;
     result.reserve(source.size());
-    prefer_huge_pages(result.data(), static_cast<std::int64_t>(source.size() * sizeof(V)));
+    prefer_huge_pages(result.data(), source.size() * sizeof(V));
     result.insert(result.end(), source.begin(), source.end());
     return result;
 }

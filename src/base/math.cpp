@@ -15,7 +15,7 @@ std::int64_t largest_choose(std::int64_t index, std::int64_t k) {
     }
     // choose(n, k) is close to (n - (k-1)/2)^k / k!; start there and correct by single steps.
     double factorial = 1;
-    for (std::int64_t i = 2; i <= k; ++i) factorial *= static_cast<double>(i);
+    for (std::int64_t i = 2; i <= k; ++i) factorial *= i;
     const double guess = std::pow(static_cast<double>(index) * factorial, 1.0 / static_cast<double>(k)) + static_cast<double>(k - 1) / 2;
     auto n = std::max<std::int64_t>(k - 1, static_cast<std::int64_t>(guess));
     while (n >= k && choose(n, k) > index) --n;

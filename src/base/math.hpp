@@ -36,7 +36,7 @@ inline std::int64_t choose(std::int64_t n, std::int64_t k) {
         if (result > std::numeric_limits<std::int64_t>::max())
             throw InvalidArgument("a tensor of more than 2^63 - 1 elements cannot be addressed by 64-bit keys");
     }
-    return static_cast<std::int64_t>(result);
+    return result;
 }
 
 /// x, or 0 for a negative x, as rounding makes it; NaN stays, which std::max(0, x) would hide.

@@ -23,8 +23,6 @@ constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) { retur
 constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) { return saturated(Wide{a} + b); }
 
 /// Begin of part `part` of `count` things distributed in `parts` contiguous, nearly equal parts; part_begin(7, 1, 2) = 3.
-constexpr std::int64_t part_begin(std::int64_t count, std::int64_t part, std::int64_t parts) {
-    return static_cast<std::int64_t>(Wide{count} * part / parts);
-}
+constexpr std::int64_t part_begin(std::int64_t count, std::int64_t part, std::int64_t parts) { return Wide{count} * part / parts; }
 
 }  // namespace arges

@@ -30,21 +30,21 @@ public:
     /// How many smaller values there are. @param value in the range
     std::size_t rank(std::int64_t value) const {
         const auto below = bits_[word(value)] & ((std::uint64_t{1} << place(value)) - 1);
-        return static_cast<std::size_t>(before_[word(value)] + std::popcount(below));
+        return before_[word(value)] + std::popcount(below);
     }
     std::vector<std::int64_t> values() const {
         std::vector<std::int64_t> result;
-        result.reserve(static_cast<std::size_t>(count_));
+        result.reserve(count_);
         for (std::size_t w = 0; w < bits_.size(); ++w)
             for (auto bits = bits_[w]; bits != 0; bits &= bits - 1)
                 result.push_back(begin_ + static_cast<std::int64_t>(w) * 64 + std::countr_zero(bits));
         return result;
     }
-    static std::size_t words(std::int64_t range) { return static_cast<std::size_t>((range + 63) / 64); }
+    static std::size_t words(std::int64_t range) { return (range + 63) / 64; }
 
 private:
-    std::size_t word(std::int64_t value) const { return static_cast<std::size_t>((value - begin_) >> 6); }
-    int place(std::int64_t value) const { return static_cast<int>((value - begin_) & 63); }
+    std::size_t word(std::int64_t value) const { return (value - begin_) >> 6; }
+    int place(std::int64_t value) const { return (value - begin_) & 63; }
 
     std::int64_t begin_, count_ = 0;
     std::vector<std::uint64_t> bits_;

@@ -21,7 +21,7 @@ public:
     }
     /// An uninitialised array. @throws OutOfMemory
     std::byte* take(std::int64_t count, std::int64_t element_bytes, const MemorySpace* space = nullptr) {
-        const auto bytes = padded(array_bytes(count, static_cast<std::size_t>(element_bytes)));
+        const auto bytes = padded(array_bytes(count, element_bytes));
         if (space != nullptr) return elsewhere_.emplace_back(bytes, space).data();
         if (overflow_.empty() && used_ + bytes <= block_.size()) {
             auto* const result = block_.data() + used_;

@@ -91,7 +91,7 @@ std::string text_of(const char* text, const char* name);
 /// A number of a C enumeration from 0 to `last`. @throws InvalidArgument for another
 template <class Enum, class From>
 Enum choice(From value, int last, const char* name) {
-    const auto number = static_cast<int>(value);
+    const int number = value;
     if (number < 0 || number > last)
         refuse(std::string(name) + " is " + std::to_string(number) + "; it must be one of its enumeration, 0 to " + std::to_string(last));
     return static_cast<Enum>(number);

@@ -105,7 +105,7 @@ arges_status arges_tensor_write(arges_tensor* tensor, int64_t count, const int64
             check_pairs(count, keys, values);
             policy = choice<arges::Duplicates>(duplicates, ARGES_KEEP_FIRST, "duplicates");
         });
-        const std::span own_keys(keys, static_cast<std::size_t>(count));
+        const std::span own_keys(keys, count);
         handle.visit([&](auto& own) {
             const auto own_values = values_of<element_of<decltype(own)>>(values, count);
             if constexpr (is_sparse_tensor<decltype(own)>)
@@ -160,13 +160,13 @@ arges_status arges_tensor_local_pairs(const arges_tensor* tensor, int64_t* count
                 std::fill_n(own_keys.get(), number, 0);
                 for (int mode = own.order() - 1; mode >= 0; --mode) {
                     const auto indices = own.local_indices(mode);
-                    const auto length = own.lengths()[static_cast<std::size_t>(mode)];
+                    const auto length = own.lengths()[mode];
                     for (std::size_t e = 0; e < indices.size(); ++e) own_keys.get()[e] = own_keys.get()[e] * length + indices[e];
                 }
                 std::copy_n(own.local_values().begin(), number, own_values.get());
             } else {
                 const auto pairs = own.local_pairs();
-                take(static_cast<std::int64_t>(pairs.first.size()));
+                take(std::ssize(pairs.first));
                 std::copy(pairs.first.begin(), pairs.first.end(), own_keys.get());
                 std::copy(pairs.second.begin(), pairs.second.end(), own_values.get());
             }
@@ -239,7 +239,7 @@ arges_status arges_tensor_norm_max(const arges_tensor* tensor, double* norm) {
             require_negatives(handle, "the largest magnitude");
         });
         with_negatives(handle, [&](const auto& own) {
-            if constexpr (!is_sparse_tensor<decltype(own)>) *norm = static_cast<double>(own.norm_max());
+            if constexpr (!is_sparse_tensor<decltype(own)>) *norm = own.norm_max();
         });
     });
 }

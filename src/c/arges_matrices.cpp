@@ -29,7 +29,7 @@ struct Spectrum {
     FreeArray<double> numbers;
 
     template <class T>
-    Spectrum(const arges::World& world, const std::vector<T>& from) : count(static_cast<std::int64_t>(from.size())) {
+    Spectrum(const arges::World& world, const std::vector<T>& from) : count(std::ssize(from)) {
         world.agree([&] { numbers = free_array<double>(count); });
         std::copy(from.begin(), from.end(), numbers.get());
     }

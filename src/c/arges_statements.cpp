@@ -152,7 +152,7 @@ arges_status arges_statement_explain(const arges_statement* statement, const voi
         const auto& own = given(statement, "statement");
         given(text, "text");
         const auto plan = arges::handles::explain(own.left, own.labels, assigned(own, beta), number_at(own.left.element(), beta, 0));
-        auto copy = free_array<char>(static_cast<std::int64_t>(plan.size()) + 1);
+        auto copy = free_array<char>(std::ssize(plan) + 1);
         std::copy_n(plan.c_str(), plan.size() + 1, copy.get());
         *text = copy.release();
     });

@@ -132,7 +132,7 @@ int arges_tensor_order(const arges_tensor* tensor) { return tensor == nullptr ? 
 arges_status arges_tensor_extents(const arges_tensor* tensor, int64_t* extents) {
     return guarded(__func__, [&] {
         const auto& lengths = given(tensor, "tensor").handle.extents();
-        require_array(extents, static_cast<std::int64_t>(lengths.size()), "extents");
+        require_array(extents, std::ssize(lengths), "extents");
         std::copy(lengths.begin(), lengths.end(), extents);
     });
 }

@@ -18,10 +18,10 @@ struct Plan {
 TAPP_tensor_product refused_plan(TAPP_error error) {
     static std::array<Plan, internal + 1> plans = [] {
         std::array<Plan, internal + 1> all;
-        for (int code = 0; code <= internal; ++code) all[static_cast<std::size_t>(code)].error = code;
+        for (int code = 0; code <= internal; ++code) all[code].error = code;
         return all;
     }();
-    return reinterpret_cast<TAPP_tensor_product>(&plans[static_cast<std::size_t>(error)]);
+    return reinterpret_cast<TAPP_tensor_product>(&plans[error]);
 }
 
 const Plan& plan_of(TAPP_tensor_product plan) {

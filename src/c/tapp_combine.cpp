@@ -32,9 +32,9 @@ struct Row {
 void read(const Term& term, const Row& row, Piece& piece) {
     with_type(term.type, [&]<class T>(T) {
         const T* from = static_cast<const T*>(term.data) + row.start;
-        for (std::int64_t i = 0; i < row.count; ++i) piece[static_cast<std::size_t>(i)] = from[i * row.stride];
+        for (std::int64_t i = 0; i < row.count; ++i) piece[i] = from[i * row.stride];
     });
-    const auto used = std::span(piece).first(static_cast<std::size_t>(row.count));
+    const auto used = std::span(piece).first(row.count);
     if (term.conjugate)
         for (auto& value : used) value = std::conj(value);
     if (term.factor == 1.0) return;
@@ -49,7 +49,7 @@ void write(const Piece& piece, const Row& row, TAPP_datatype type, void* to) {
     with_type(type, [&]<class T>(T) {
         T* const target = static_cast<T*>(to) + row.start;
         for (std::int64_t i = 0; i < row.count; ++i) {
-            const std::complex<double>& value = piece[static_cast<std::size_t>(i)];
+            const std::complex<double>& value = piece[i];
             if constexpr (std::is_floating_point_v<T>)
                 target[i * row.stride] = static_cast<T>(value.real());
             else
@@ -77,7 +77,7 @@ void combine(std::span<const SumAxis> axes, const Term& x, const Term& y, TAPP_d
             if (x.data != nullptr) read(x, {at.x + begin * row.x, row.x, count}, first);
             if (y.data != nullptr) {
                 read(y, {at.y + begin * row.y, row.y, count}, second);
-                for (std::size_t j = 0; j < static_cast<std::size_t>(count); ++j) first[j] += second[j];
+                for (std::int64_t j = 0; j < count; ++j) first[j] += second[j];
             }
             write(first, {at.to + begin * row.to, row.to, count}, type, to);
         }

@@ -41,7 +41,7 @@ std::byte* element(void* data, std::int64_t offset, TAPP_datatype type) { return
 class Factor {
 public:
     Factor(TAPP_datatype type, const void* given, bool conjugate) : type_(type) {
-        std::memcpy(value_.data(), given, static_cast<std::size_t>(bytes_of(type)));
+        std::memcpy(value_.data(), given, bytes_of(type));
         if (!conjugate) return;
         if (type == TAPP_C32) negate_imaginary<float>();
         if (type == TAPP_C64) negate_imaginary<double>();
@@ -92,7 +92,7 @@ struct Product::Run {
     }
 
     static std::byte* reserve(Buffer<std::byte>& buffer, std::int64_t entries, TAPP_datatype type) {
-        return buffer.reserve(array_bytes(entries, static_cast<std::size_t>(bytes_of(type))));
+        return buffer.reserve(array_bytes(entries, bytes_of(type)));
     }
 
     /// The operand's first element for the contraction; `copied`: after it was copied.
@@ -116,7 +116,7 @@ struct Product::Run {
             kernels().reduce(in.sum, nullptr, from, kernels().zero, to);
             return to;
         }
-        if (in.sums) std::memset(to, 0, static_cast<std::size_t>(in.copy_entries * bytes_of(plan.computed_)));
+        if (in.sums) std::memset(to, 0, in.copy_entries * bytes_of(plan.computed_));
         kernels().transfer(in.copy, from, to, nullptr, {.conjugate = in.place.conjugate, .accumulate = in.sums});
         return to;
     }

@@ -85,7 +85,7 @@ std::vector<Label> labels_of_product(const std::array<LabelledShape, 4>& tensors
             const Shape& shape = tensors[tensor].shape;
             if (shape.extents[i] == 1) continue;
             const auto name = std::ranges::find(names, tensors[tensor].labels[i]);
-            const auto place = static_cast<std::size_t>(name - names.begin());
+            const std::size_t place = name - names.begin();
             if (name == names.end()) {
                 names.push_back(tensors[tensor].labels[i]);
                 labels.push_back({.extent = shape.extents[i]});

@@ -87,7 +87,7 @@ TAPP_error TAPP_create_tensor_info(TAPP_tensor_info* info, TAPP_datatype type, i
         refuse_if(info == nullptr, null_pointer);
         *info = 0;
         refuse_if(nmode < 0, negative_modes);
-        const auto modes = static_cast<std::size_t>(nmode);
+        const std::size_t modes = nmode;
         const auto sizes = extents_at(extents, modes), steps = numbers(strides, modes);
         refuse_if(type != TAPP_F32 && type != TAPP_F64 && type != TAPP_C32 && type != TAPP_C64, wrong_type);
         *info = given_away(std::make_unique<Shape>(Shape{type, {sizes.begin(), sizes.end()}, {steps.begin(), steps.end()}}));
@@ -105,8 +105,8 @@ TAPP_error TAPP_set_nmodes(TAPP_tensor_info info, int nmodes) {
     return guarded([&] {
         refuse_if(nmodes < 0, negative_modes);
         Shape changed = shape_of(info);
-        changed.extents.resize(static_cast<std::size_t>(nmodes), 1);
-        changed.strides.resize(static_cast<std::size_t>(nmodes), 0);
+        changed.extents.resize(nmodes, 1);
+        changed.strides.resize(nmodes, 0);
         changed_shape(info) = std::move(changed);
     });
 }

@@ -98,7 +98,7 @@ bool AmplitudeFile::save(const TensorSet& amplitudes, const IterationReport& rep
     file.set("orbital_order", orbitals_ == "spin" ? spin_order : spatial_order);
     for (const auto& [name, count] : counts_) file.set(name, count);
     file.set("reference_energy", reference_energy_);
-    file.set("iteration", static_cast<std::int64_t>(report.iteration));
+    file.set("iteration", report.iteration);
     file.set("energy", report.energy);
     file.commit();
     return true;

@@ -94,7 +94,7 @@ TensorSet zero_amplitudes(const SpinIntegrals& integrals, int rank) {
 }
 
 TensorSet cc_residuals(const SpinIntegrals& integrals, const TensorSet& t) {
-    TensorSet residuals = zero_amplitudes(integrals, static_cast<int>(t.members().size()));
+    TensorSet residuals = zero_amplitudes(integrals, t.members().size());
     for (const Tensor<double>& residual : residuals.members()) t[residual.name()];  // throws if one is missing
     const DressedHamiltonian H = dress(integrals, t["T1"]);
     Tensor<double> open_t3;

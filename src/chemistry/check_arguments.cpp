@@ -62,7 +62,7 @@ void check_reference(const Fcidump& data, const Reference& reference, const std:
     check_hamiltonian(data, what);
     const std::int64_t n = data.header.orbitals;
     for (const int spin : {0, 1}) {
-        const SpinReference& orbitals = reference.spin[static_cast<std::size_t>(spin)];
+        const SpinReference& orbitals = reference.spin[spin];
         require(orbitals.occupied == data.header.electrons_of(spin) && orbitals.occupied + orbitals.virtuals == n &&
                     std::ssize(orbitals.fock) == n * n,
                 what, "the reference is that of another molecule; build_reference() gives one for these integrals");

@@ -14,9 +14,8 @@ namespace {
 /// The terms of a dimension for a rank's local indices; the dimension is a slot of its own.
 std::vector<double> local_terms(const Layout& layout, std::int64_t rank, int slot, const std::vector<double>& terms) {
     const std::int64_t coordinate = layout.coordinate(rank, slot), step = layout.slot(slot).grid_length();
-    std::vector<double> result(static_cast<std::size_t>(layout.slot(slot).local_size(coordinate)));
-    for (std::size_t t = 0; t < result.size(); ++t)
-        result[t] = terms[static_cast<std::size_t>(coordinate + static_cast<std::int64_t>(t) * step)];
+    std::vector<double> result(layout.slot(slot).local_size(coordinate));
+    for (std::size_t t = 0; t < result.size(); ++t) result[t] = terms[coordinate + static_cast<std::int64_t>(t) * step];
     return result;
 }
 
@@ -24,10 +23,9 @@ std::vector<double> local_terms(const Layout& layout, std::int64_t rank, int slo
 void divide_rows(TensorState& state, const std::vector<std::vector<double>>& terms) {
     const Layout& layout = state.shape();
     std::vector<std::vector<double>> local;
-    for (int s = 0; s < layout.slots(); ++s)
-        local.push_back(local_terms(layout, state.rank(), s, terms[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]));
+    for (int s = 0; s < layout.slots(); ++s) local.push_back(local_terms(layout, state.rank(), s, terms[layout.slot_dimensions(s)[0]]));
     const std::vector<double>& first = local[0];
-    const auto length = static_cast<std::int64_t>(first.size());
+    const auto length = std::ssize(first);
     ChangedHostElements changed(state);
     double* const all = changed.of<double>();
     const std::int64_t rows = state.count() / length;
@@ -36,12 +34,12 @@ void divide_rows(TensorState& state, const std::vector<std::vector<double>>& ter
         double sum = 0;
         std::int64_t rest = row;
         for (std::size_t s = 1; s < local.size(); ++s) {
-            const auto n = static_cast<std::int64_t>(local[s].size());
-            sum += local[s][static_cast<std::size_t>(rest % n)];
+            const auto n = std::ssize(local[s]);
+            sum += local[s][rest % n];
             rest /= n;
         }
         double* const elements = all + row * length;
-        for (std::int64_t t = 0; t < length; ++t) elements[t] /= sum + first[static_cast<std::size_t>(t)];
+        for (std::int64_t t = 0; t < length; ++t) elements[t] /= sum + first[t];
     }
 }
 
@@ -60,7 +58,7 @@ void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double
     double* const elements = changed.of<double>();
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         double sum = 0;
-        for (std::size_t d = 0; d < x.size(); ++d) sum += terms[d][static_cast<std::size_t>(x[d])];
+        for (std::size_t d = 0; d < x.size(); ++d) sum += terms[d][x[d]];
         elements[offset] /= sum;
     });
 }

@@ -85,7 +85,7 @@ double core_energy_of(const io::InputFile& file, const EntrySource& source, cons
 /// energy shows that the file did not end before them.
 void refuse_missing_diagonal(const io::InputFile& file, const EntrySource& source, EntryStore& store, EntryStore::Group group) {
     const auto missing = store.missing_diagonals(group);
-    const std::int64_t orbitals = source.header().orbitals, count = static_cast<std::int64_t>(missing.size());
+    const std::int64_t orbitals = source.header().orbitals, count = std::ssize(missing);
     if (count == 0 || (count == orbitals && !store.small_entries(EntryKind::core_energy).empty())) return;
     throw InvalidArgument(file.path() + ": there is no " + source.name(missing.front()) +
                           (count > 1 ? " and no other one of " + std::to_string(count) + " diagonal one-electron integrals" : "") + " (" +
@@ -113,7 +113,7 @@ void refuse_incomplete(const io::InputFile& file, const EntrySource& source, Ent
     refuse_missing_diagonal(file, source, store, EntryStore::one_alpha);
     if (!restricted) refuse_missing_diagonal(file, source, store, EntryStore::one_beta);
     const std::int64_t wanted = source.header().orbitals * (restricted ? 1 : 2);
-    const auto energies = static_cast<std::int64_t>(store.small_entries(EntryKind::orbital_energy).size());
+    const auto energies = std::ssize(store.small_entries(EntryKind::orbital_energy));
     if (energies != 0 && energies != wanted)
         throw InvalidArgument(file.path() + ": there are energies for " + std::to_string(energies) + " of " + std::to_string(wanted) +
                               " orbitals; give all of them (" + source.part(EntryKind::orbital_energy) +

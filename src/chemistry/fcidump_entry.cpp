@@ -107,7 +107,7 @@ std::uint64_t entry_code(std::array<std::int64_t, 4> x) {
 
 std::array<std::int64_t, 4> entry_indices(std::uint64_t code) {
     std::array<std::int64_t, 4> indices{};
-    for (int d = 3; d >= 0; --d, code >>= 16) indices[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(code & 0xffff);
+    for (int d = 3; d >= 0; --d, code >>= 16) indices[d] = code & 0xffff;
     return indices;
 }
 

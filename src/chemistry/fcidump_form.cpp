@@ -26,7 +26,7 @@ constexpr std::array<FcidumpBlock, 5> fcidump_blocks{{
 std::uint64_t renumbered(std::uint64_t code, const std::vector<std::int64_t>& numbers) {
     auto x = entry_indices(code);
     for (std::int64_t& index : x)
-        if (index > 0) index = numbers[static_cast<std::size_t>(index) - 1];
+        if (index > 0) index = numbers[index - 1];
     return entry_code(x);
 }
 
@@ -41,8 +41,7 @@ bool mixes_spins(std::uint64_t code) {
 FcidumpForm::FcidumpForm(const FcidumpHeader& header, std::vector<std::int64_t> zero_lines)
     : form_(header.form), indices_(header.form == OrbitalForm::spin_orbitals ? 2 * header.orbitals : header.orbitals),
       zero_lines_(std::move(zero_lines)), in_file_(header.file_orbitals), from_file_(in_file_.size()) {
-    for (std::size_t p = 0; p < in_file_.size(); ++p)
-        from_file_[static_cast<std::size_t>(in_file_[p]) - 1] = static_cast<std::int64_t>(p) + 1;
+    for (std::size_t p = 0; p < in_file_.size(); ++p) from_file_[in_file_[p] - 1] = static_cast<std::int64_t>(p) + 1;
 }
 
 ParsedLine FcidumpForm::parse(std::string_view line, std::int64_t position) const {
@@ -61,7 +60,7 @@ ParsedLine FcidumpForm::parse(std::string_view line, std::int64_t position) cons
 }
 
 ParsedLine FcidumpForm::parse_in_block(ParsedLine parsed, std::int64_t position) const {
-    const auto number = static_cast<std::size_t>(std::lower_bound(zero_lines_.begin(), zero_lines_.end(), position) - zero_lines_.begin());
+    const std::size_t number = std::lower_bound(zero_lines_.begin(), zero_lines_.end(), position) - zero_lines_.begin();
     const EntryKind kind = entry_kind(parsed.entry.code);
     if (kind == EntryKind::core_energy) {
         parsed.blank = number + 1 < zero_lines_of_blocks;

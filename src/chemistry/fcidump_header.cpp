@@ -189,14 +189,14 @@ std::vector<int> orbital_symmetries(const Namelist& namelist, std::int64_t orbit
     const auto entry = namelist.find("ORBSYM");
     if (entry == namelist.end()) return {};
     const auto& [line, values] = entry->second;
-    if (static_cast<std::int64_t>(values.size()) != orbitals)
+    if (std::ssize(values) != orbitals)
         fail(line, "ORBSYM has " + std::to_string(values.size()) + " entries for NORB=" + std::to_string(orbitals) +
                        "; give one for each orbital, or leave ORBSYM out");
     std::vector<int> symmetries;
     for (const auto& text : values) {
         const auto value = integer(text);
         if (!value) fail(line, "ORBSYM must be integers, not '" + text + "'");
-        symmetries.push_back(static_cast<int>(*value));
+        symmetries.push_back(*value);
     }
     return symmetries;
 }
@@ -222,16 +222,16 @@ std::vector<std::int64_t> occupied_first(const Namelist& namelist, const Fcidump
     const auto occupied = counts_of(namelist, "OCC"), closed = namelist.contains("CLOSED") ? counts_of(namelist, "CLOSED") : occupied;
     std::array<std::vector<std::int64_t>, 3> classes;
     std::vector<std::int64_t> seen(occupied.size());
-    for (std::size_t p = 0; p < static_cast<std::size_t>(header.orbitals); ++p) {
+    for (std::int64_t p = 0; p < header.orbitals; ++p) {
         const std::int64_t symmetry = symmetries.empty() ? 1 : symmetries[p];
-        if (symmetry < 1 || symmetry > static_cast<std::int64_t>(seen.size()))
+        if (symmetry < 1 || symmetry > std::ssize(seen))
             fail(line, "OCC counts orbitals by irreducible representation, but ORBSYM has " + std::to_string(symmetry) + "; correct one");
         const auto irrep = static_cast<std::size_t>(symmetry) - 1;
         const std::int64_t before = seen[irrep]++;
         const bool is_closed = irrep < closed.size() && before < closed[irrep];
         classes[is_closed ? 0 : before < occupied[irrep] ? 1 : 2].push_back(static_cast<std::int64_t>(p) + 1);
     }
-    const auto doubly = static_cast<std::int64_t>(classes[0].size()), singly = static_cast<std::int64_t>(classes[1].size());
+    const auto doubly = std::ssize(classes[0]), singly = std::ssize(classes[1]);
     if (2 * doubly + singly != header.electrons || singly != std::abs(header.ms2))
         fail(line, "OCC and CLOSED give " + std::to_string(doubly) + " doubly and " + std::to_string(singly) +
                        " singly occupied orbitals, which do not make one determinant of NELEC=" + std::to_string(header.electrons) +
@@ -276,12 +276,12 @@ FcidumpHeader parse_fcidump_header(std::string_view text) {
     header.ms2 = checked_ms2(namelist, header);
     std::vector<int> symmetries = orbital_symmetries(namelist, indices);
     for (std::size_t p = 0, q = 0; q < symmetries.size(); ++p, q += static_cast<std::size_t>(step)) symmetries[p] = symmetries[q];
-    if (!symmetries.empty()) symmetries.resize(static_cast<std::size_t>(header.orbitals));
+    if (!symmetries.empty()) symmetries.resize(header.orbitals);
     header.file_orbitals = occupied_first(namelist, header, symmetries);
     header.orbital_symmetries = symmetries;
     for (std::size_t p = 0; p < header.file_orbitals.size() && !symmetries.empty(); ++p)
-        header.orbital_symmetries[p] = symmetries[static_cast<std::size_t>(header.file_orbitals[p]) - 1];
-    header.state_symmetry = static_cast<int>(integer_of(namelist, "ISYM").value_or(1));
+        header.orbital_symmetries[p] = symmetries[header.file_orbitals[p] - 1];
+    header.state_symmetry = integer_of(namelist, "ISYM").value_or(1);
     header.data_begin = scanner.next_line();
     return header;
 }

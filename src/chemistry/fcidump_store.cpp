@@ -107,8 +107,7 @@ EntryStore::Found EntryStore::merge(const std::vector<Entry>& entries) {
             add_small(entry, found);
         }
     });
-    for (int group = 0; group < (data_.beta ? groups : one_beta); ++group)
-        store(static_cast<Group>(group), merging_[static_cast<std::size_t>(group)], found);
+    for (int group = 0; group < (data_.beta ? groups : one_beta); ++group) store(static_cast<Group>(group), merging_[group], found);
     return lowest(found);
 }
 
@@ -117,16 +116,13 @@ void EntryStore::store(Group group, const std::vector<Entry>& entries, Found& fo
     const Layout& layout = state.shape();
     const bool counts = layout.is_first_copy(state.rank());
     std::optional<std::int64_t> contradiction;  // where the first one is
-    const PairBatches batches(*state.world, static_cast<std::int64_t>(entries.size()), 0, 0, 3 * layout.copies() * 16, [] {});
+    const PairBatches batches(*state.world, std::ssize(entries), 0, 0, 3 * layout.copies() * 16, [] {});
     const ElementLocator locator(layout);
     ChangedHostElements changed(state);
     double* const elements = changed.of<double>();
     deliver_pairs(
-        *state.world, layout, batches, sizeof(double),
-        [&](std::int64_t i) { return locator.locate(element_of(entries[static_cast<std::size_t>(i)].code).data()); },
-        [&](std::int64_t i, const ElementLocation&, std::byte* to) {
-            copy_element(to, &entries[static_cast<std::size_t>(i)].value, sizeof(double));
-        },
+        *state.world, layout, batches, sizeof(double), [&](std::int64_t i) { return locator.locate(element_of(entries[i].code).data()); },
+        [&](std::int64_t i, const ElementLocation&, std::byte* to) { copy_element(to, &entries[i].value, sizeof(double)); },
         [elements](std::int64_t offset) { __builtin_prefetch(elements + offset, 1); },
         [&](std::int64_t offset, const std::byte* bytes) {
             double value = 0;
@@ -166,7 +162,7 @@ std::vector<std::uint64_t> EntryStore::missing_diagonals(Group group) {
     std::vector<std::uint64_t> missing;
     for (std::int64_t p = 0; p < n; ++p) {
         const std::int64_t index = data_.beta ? spin_index(p + 1, group == one_beta ? 1 : 0) : p + 1;
-        if (values[static_cast<std::size_t>(p)] == unset) missing.push_back(entry_code({index, index, 0, 0}));
+        if (values[p] == unset) missing.push_back(entry_code({index, index, 0, 0}));
     }
     return missing;
 }

@@ -20,7 +20,7 @@ std::string beginning_of(const io::InputFile& file) {
     std::string text;
     file.comm().agree([&] {
         if (file.comm().rank() != 0) return;
-        text.resize(static_cast<std::size_t>(std::min(max_header_bytes, file.size())));
+        text.resize(std::min(max_header_bytes, file.size()));
         text.resize(file.read(0, text.data(), text.size()));
     });
     file.comm().broadcast(text, 0);
@@ -82,10 +82,10 @@ private:
     FcidumpEntries(const io::InputFile& file, const std::string& beginning)
         : file_(file), header_(header_of(file, beginning)),
           lines_per_byte_(static_cast<double>(std::count(beginning.begin(), beginning.end(), '\n')) /
-                          static_cast<double>(std::max<std::size_t>(1, beginning.size()))) {}
+                          (std::max<std::size_t>(1, beginning.size()))) {}
     /// Of a rank in a round, at most, as long as no rank's lines are shorter by a fifth than those of the beginning.
     std::int64_t most_entries() const {
-        const double bytes = static_cast<double>(file_.size()) / static_cast<double>(file_.comm().size());
+        const double bytes = static_cast<double>(file_.size()) / file_.comm().size();
         return std::min(static_cast<std::int64_t>(bytes * lines_per_byte_ * 1.25) + 1, entries_per_round);
     }
 
@@ -98,10 +98,10 @@ private:
 
 void FcidumpEntries::next(EntryRound& round) {
     round.clear();
-    round.entries.reserve(static_cast<std::size_t>(most_entries()));
-    while (static_cast<std::int64_t>(round.entries.size()) < entries_per_round && lines_->next()) {
+    round.entries.reserve(most_entries());
+    while (std::ssize(round.entries) < entries_per_round && lines_->next()) {
         const ParsedLine parsed = form_->parse(lines_->line(), lines_->position());
-        const auto end = lines_->position() + static_cast<std::int64_t>(lines_->line().size());
+        const auto end = lines_->position() + std::ssize(lines_->line());
         if (!parsed.problem.empty()) {
             round.wrong = lines_->position();
             round.problem = parsed.problem;
@@ -110,7 +110,7 @@ void FcidumpEntries::next(EntryRound& round) {
         }
         if (!parsed.blank) round.entries.push_back(parsed.entry);
     }
-    round.more = static_cast<std::int64_t>(round.entries.size()) == entries_per_round;
+    round.more = std::ssize(round.entries) == entries_per_round;
 }
 
 }  // namespace

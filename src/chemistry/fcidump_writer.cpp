@@ -20,7 +20,7 @@ std::string header_text(const FcidumpHeader& header) {
     std::ostringstream stream;
     stream << "&FCI NORB=" << header.orbitals << ",NELEC=" << header.electrons << ",MS2=" << header.ms2 << ",\n ORBSYM=";
     for (std::int64_t p = 0; p < header.orbitals; ++p)
-        stream << (header.orbital_symmetries.empty() ? 1 : header.orbital_symmetries[static_cast<std::size_t>(p)]) << ",";
+        stream << (header.orbital_symmetries.empty() ? 1 : header.orbital_symmetries[p]) << ",";
     stream << "\n ISYM=" << header.state_symmetry << (header.form == OrbitalForm::restricted ? "" : ",\n IUHF=1") << ",\n&END\n";
     return stream.str();
 }
@@ -29,7 +29,7 @@ std::string header_text(const FcidumpHeader& header) {
 void append_line(std::string& text, double value, const std::array<std::int64_t, 4>& x) {
     std::array<char, 32> number;
     const auto append = [&](const char* end, std::size_t width) {
-        const auto length = static_cast<std::size_t>(end - number.data());
+        const std::size_t length = end - number.data();
         text.append(width - std::min(width, length), ' ');
         text.append(number.data(), length);
     };
@@ -94,7 +94,7 @@ private:
     static bool is_demanded(const std::array<std::int64_t, 4>& line) { return line[2] == 0 && line[0] == line[1]; }
     void write() {
         std::int64_t bytes = 0;
-        const auto before = io::sum_before(comm(), static_cast<std::int64_t>(text_.size()), &bytes);
+        const auto before = io::sum_before(comm(), std::ssize(text_), &bytes);
         comm().agree([&] { file_.write(written_ + before, text_.data(), text_.size()); });
         written_ += bytes;
         text_.clear();

@@ -97,7 +97,7 @@ Fcidump without_frozen(const Fcidump& data, const FrozenOrbitals& frozen) {
         }
         const Tensor<double> F = fock_matrix(data, {core, core}, s);
         result.core_energy += 0.5 * diagonal_sum(data.one(s), F, core);
-        h[static_cast<std::size_t>(s)] = part(F, core, end);
+        h[s] = part(F, core, end);
     }
     result.one_electron = std::move(h[0]);
     result.two_electron = part(data.two_electron, core, end);

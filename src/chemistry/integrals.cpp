@@ -35,7 +35,7 @@ public:
     };
     Place place(std::array<std::int64_t, 4> x, std::int64_t pq_spin, std::int64_t rs_spin) const {
         if (pq_spin > rs_spin) x = {x[2], x[3], x[0], x[1]};  // the mixed set has alpha first
-        const auto set = static_cast<std::size_t>(pq_spin == rs_spin ? pq_spin : 2);
+        const std::size_t set = pq_spin == rs_spin ? pq_spin : 2;
         return {set, sets_[set]->key(x)};
     }
     /// Values by set, in the order in which `keys` has them. Collective.
@@ -145,7 +145,7 @@ public:
         const SpinSpace &p = spaces_.of(letters[0]), &q = spaces_.of(letters[1]);
         Tensor<double> block = spaces_.tensor(data_.two_electron.world(), letters, "", "f(" + std::string(letters) + ")");
         block.fill([&](Index x) {
-            const auto spin = static_cast<std::size_t>(p.spin(x[0]));
+            const std::size_t spin = p.spin(x[0]);
             return p.spin(x[0]) == q.spin(x[1]) ? reference_.spin[spin].f(p.orbital(x[0]), q.orbital(x[1])) : 0.0;
         });
         return block;
@@ -155,7 +155,7 @@ public:
         const SpinSpace& space = spaces_.of(letter);
         std::vector<double> result;
         for (std::int64_t x = 0; x < space.size(); ++x)
-            result.push_back(reference_.spin[static_cast<std::size_t>(space.spin(x))].f(space.orbital(x), space.orbital(x)));
+            result.push_back(reference_.spin[space.spin(x)].f(space.orbital(x), space.orbital(x)));
         return result;
     }
 

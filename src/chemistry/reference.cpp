@@ -34,7 +34,7 @@ void measure(Reference& reference) {
 
 void check_orbital_energies(const SpinReference& spin, const std::vector<double>& energies, const std::string& where) {
     for (std::size_t p = 0; p < energies.size(); ++p) {
-        const auto orbital = static_cast<std::int64_t>(p);
+        const std::int64_t orbital = p;
         const double built = spin.f(orbital, orbital);
         if (!(std::abs(built - energies[p]) <= 1e-5))
             throw InvalidArgument(where + "orbital " + std::to_string(p + 1) + " has the energy " + number(energies[p], "%.8f") +
@@ -85,14 +85,13 @@ Reference build_reference(const Fcidump& data, const std::string& source) {
             reference.energy += reference.energy - data.core_energy;
             break;
         }
-        const Tensor<double> F = fock_matrix(data, electrons, static_cast<int>(s));
-        std::vector<double> h(static_cast<std::size_t>(n * n));
+        const Tensor<double> F = fock_matrix(data, electrons, s);
+        std::vector<double> h(n * n);
         reference.spin[s] = {occupied, n - occupied, h};
         if (world.is_dry_run()) continue;
-        h = data.one(static_cast<int>(s)).gather();
+        h = data.one(s).gather();
         reference.spin[s].fock = F.gather();
-        for (std::int64_t i = 0; i < occupied; ++i)
-            reference.energy += 0.5 * (h[static_cast<std::size_t>(i + i * n)] + reference.spin[s].f(i, i));
+        for (std::int64_t i = 0; i < occupied; ++i) reference.energy += 0.5 * (h[i + i * n] + reference.spin[s].f(i, i));
     }
     if (world.is_dry_run()) {
         const bool shared = !data.beta && !data.header.closed_shell();

@@ -39,7 +39,7 @@ public:
     KeptParts(const Tensor<double>& tensor, PartOf part_of, std::int64_t elements, std::int64_t capacity)
         : state_(*tensor.state()), here_(state_),
           reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), here_.of<double>()), part_of_(std::move(part_of)),
-          elements_(elements), uses_(static_cast<std::size_t>(capacity)) {
+          elements_(elements), uses_(capacity) {
         state_.world->agree([&] {
             if (reader_.in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements);
         });
@@ -78,7 +78,7 @@ private:
         const auto oldest = std::min_element(uses_.begin(), uses_.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
         if (oldest->second > 0) places_.erase(oldest->first);
         *oldest = {number, now_};
-        return static_cast<std::size_t>(oldest - uses_.begin());
+        return oldest - uses_.begin();
     }
 
     TensorState& state_;
@@ -175,7 +175,7 @@ Tensor<double> TriplesEnergy::right_sides(const Tensor<double>& t2) const {
 /// Orders of three ranges that differ, and ordered pairs of them that a task uses, where there are so many ranges.
 constexpr std::array<std::int64_t, 3> orders_of_ranges{1, 3, 6}, pairs_of_ranges{1, 3, 6};
 
-std::size_t kind_of(std::int64_t ranges) { return static_cast<std::size_t>(std::min<std::int64_t>(ranges, 3) - 1); }
+std::size_t kind_of(std::int64_t ranges) { return std::min<std::int64_t>(ranges, 3) - 1; }
 
 /// Parts of L that a task uses at most, and that a rank keeps at least.
 std::int64_t TriplesEnergy::least_left(std::int64_t ranges) const {
@@ -201,7 +201,7 @@ std::int64_t TriplesEnergy::elements_for(std::int64_t ranges, std::int64_t left,
 /// As few ranges as fit into three quarters of the memory that is left and give every rank some tasks. All ranks choose alike.
 Cut TriplesEnergy::choose_cut() const {
     constexpr std::int64_t tasks_of_a_rank = 4, short_range = 48;
-    const std::int64_t free = world().state()->least_free_bytes() / static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t free = world().state()->least_free_bytes() / std::int64_t{sizeof(double)};
     const std::int64_t triples = o_ * (o_ + 1) * (o_ + 2) / 6 - o_;
     for (std::int64_t ranges = 1; ranges <= v_; ++ranges) {
         if (elements_for(ranges, least_left(ranges), least_right()) > free * 3 / 4) continue;
@@ -214,7 +214,7 @@ Cut TriplesEnergy::choose_cut() const {
         return cut;
     }
     throw OutOfMemory("(T) over " + std::to_string(v_) + " virtual orbitals needs " +
-                      std::to_string(elements_for(v_, least_left(v_), least_right()) * 4 / 3 * static_cast<std::int64_t>(sizeof(double))) +
+                      std::to_string(elements_for(v_, least_left(v_), least_right()) * 4 / 3 * std::int64_t{sizeof(double)}) +
                       " bytes of free memory on each rank at least; use more ranks or raise the limit");
 }
 
@@ -276,7 +276,7 @@ TripleBlock TriplesEnergy::block_of(const TripleTask& task) const {
     for (std::size_t p = 0; p < 3; ++p) {
         block.begin[p] = range_begin(task.ranges[p]);
         block.length[p] = range_begin(task.ranges[p] + 1) - block.begin[p];
-        block.occupied[p] = V_.occupied[static_cast<std::size_t>(task.orbitals[p])];
+        block.occupied[p] = V_.occupied[task.orbitals[p]];
     }
     return block;
 }
@@ -303,10 +303,10 @@ void TriplesEnergy::for_each_right(const TripleTask& task, TripleBlock& block, F
 
 double TriplesEnergy::value(const PartDone& done) const {
     WorldState& state = *world().state();
-    const std::int64_t bytes = elements_for(cut_.ranges, cut_.left, cut_.right) * static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t bytes = elements_for(cut_.ranges, cut_.left, cut_.right) * std::int64_t{sizeof(double)};
     state.make_room(bytes);
     state.note_working(bytes, 0, TripleBlock::blas_memory(v_ + o_, ceil_div(v_, cut_.ranges)));
-    const auto v = static_cast<double>(v_), o = static_cast<double>(o_);
+    const double v = v_, o = o_;
     const double operations = 12 * v * v * v * (v + o) * (o * (o + 1) * (o + 2) / 6 - o);
     state.note_seconds(operations / (state.machine().flops_per_second * static_cast<double>(ranks())));
     if (world().is_dry_run()) return 0;
@@ -330,7 +330,7 @@ double TriplesEnergy::value(const PartDone& done) const {
     std::vector<std::int64_t> numbers;
     const auto note = [&](std::int64_t number, const double*) { numbers.push_back(number); };
     for (std::int64_t step = 0; step < steps; ++step) {
-        const TripleTask* const task = step < std::ssize(tasks) ? &tasks[static_cast<std::size_t>(step)] : nullptr;
+        const TripleTask* const task = step < std::ssize(tasks) ? &tasks[step] : nullptr;
         TripleBlock block = task != nullptr ? block_of(*task) : TripleBlock();
         for (const bool is_left : {true, false}) {
             numbers.clear();
@@ -346,7 +346,7 @@ double TriplesEnergy::value(const PartDone& done) const {
             const bool equal = task->orbitals[0] == task->orbitals[1] || task->orbitals[1] == task->orbitals[2];
             error.run([&] { energy += (equal ? 3 : 6) * block.energy(work.data()); });
         }
-        if (done) done(static_cast<double>(step + 1) / static_cast<double>(steps));
+        if (done) done(static_cast<double>(step + 1) / steps);
     }
     state.agree([&] { error.rethrow(); });
     if (const Communicator* const comm = state.movement_communicator()) comm->sum(&energy, 1);

@@ -26,21 +26,20 @@ void add_eigenvectors(const World& world, const SpinReference& spin, std::int64_
         const double* largest = vector;
         for (const double* x = vector; x != vector + size; ++x)
             if (std::abs(*x) > std::abs(*largest)) largest = x;
-        for (std::int64_t p = 0; p < size; ++p)
-            C[static_cast<std::size_t>(first + p + n * (first + k))] = std::copysign(1.0, *largest) * vector[p];
+        for (std::int64_t p = 0; p < size; ++p) C[first + p + n * (first + k)] = std::copysign(1.0, *largest) * vector[p];
     }
 }
 
 /// Old orbitals p in terms of new ones q: C(p,q). On a dry run only its shape counts.
 Tensor<double> new_orbitals(const World& world, const SpinReference& spin) {
     const std::int64_t n = spin.occupied + spin.virtuals;
-    std::vector<double> C(static_cast<std::size_t>(n * n));
+    std::vector<double> C(n * n);
     if (!world.is_dry_run()) {
         add_eigenvectors(world, spin, 0, spin.occupied, C);
         add_eigenvectors(world, spin, spin.occupied, n, C);
     }
     Tensor<double> result(world, {n, n}, "semicanonical orbitals");
-    result.fill([&](Index x) { return C[static_cast<std::size_t>(x[0] + n * x[1])]; });
+    result.fill([&](Index x) { return C[x[0] + n * x[1]]; });
     return result;
 }
 

@@ -39,7 +39,7 @@ struct Contents {
     Hdf5Array one{}, indices{}, values{};
     std::int64_t integrals = 0;  ///< two-electron entries
 
-    std::int64_t orbitals() const { return static_cast<std::int64_t>(number.size()); }
+    std::int64_t orbitals() const { return std::ssize(number); }
 };
 
 /// Looks into one file. Local.
@@ -96,7 +96,7 @@ private:
     /// The numbers of a dataset, one for each orbital; none if it is not there.
     std::vector<double> numbers(const std::string& name, std::int64_t n, bool integers = false) const {
         if (!has(name)) return {};
-        std::vector<double> result(static_cast<std::size_t>(n));
+        std::vector<double> result(n);
         io::ArrayReader(file_, array(name, {n}, integers)).read(0, n, result.data());
         if (std::any_of(result.begin(), result.end(), [](double value) { return !std::isfinite(value); }))
             fail(name + " has a value that is not finite; the program that wrote the file failed, write it again");
@@ -110,7 +110,7 @@ private:
     /// Orbitals of both spins are unrestricted ones: each spin's are numbered in the order of the file.
     void number_orbitals(const std::vector<std::int64_t>& spins, std::int64_t n, Contents& result) const {
         const auto beta = std::count(spins.begin(), spins.end(), 1), alpha = std::count(spins.begin(), spins.end(), 0);
-        if (alpha + beta != static_cast<std::int64_t>(spins.size())) fail("mo_spin has values other than 0 (alpha) and 1 (beta)");
+        if (alpha + beta != std::ssize(spins)) fail("mo_spin has values other than 0 (alpha) and 1 (beta)");
         const bool restricted = alpha == 0 || beta == 0;
         if (!restricted && alpha != beta)
             fail("mo_spin has " + std::to_string(alpha) + " alpha and " + std::to_string(beta) +
@@ -118,9 +118,8 @@ private:
         result.header.form = restricted ? OrbitalForm::restricted : OrbitalForm::spin_orbitals;
         result.header.orbitals = restricted ? n : alpha;
         std::array<std::int64_t, 2> last{};
-        for (std::size_t p = 0; p < static_cast<std::size_t>(n); ++p)
-            result.number.push_back(restricted ? static_cast<std::int64_t>(p) + 1
-                                               : spin_index(++last[static_cast<std::size_t>(spins[p])], spins[p]));
+        for (std::int64_t p = 0; p < n; ++p)
+            result.number.push_back(restricted ? static_cast<std::int64_t>(p) + 1 : spin_index(++last[spins[p]], spins[p]));
     }
 
     void count_electrons(FcidumpHeader& header) const {
@@ -156,7 +155,7 @@ private:
         const std::string name = "/mo/mo_symmetry";
         if (!has(name)) return;
         const auto texts = io::hdf5_texts(file_.path(), name);
-        if (static_cast<std::int64_t>(texts.size()) != n)
+        if (std::ssize(texts) != n)
             fail(name + " has " + std::to_string(texts.size()) + " entries, it must have " + std::to_string(n) +
                  "; the file is damaged or was written in part");
         std::vector<int> symmetries;
@@ -228,7 +227,7 @@ private:
     bool same_spin(std::int64_t p, std::int64_t q) const {
         return contents_.header.form == OrbitalForm::restricted || spin_of(p) == spin_of(q);
     }
-    std::int64_t number(std::int64_t orbital) const { return contents_.number[static_cast<std::size_t>(orbital)]; }
+    std::int64_t number(std::int64_t orbital) const { return contents_.number[orbital]; }
     void add_small(EntryRound& round);
     void add_one_electron(EntryRound& round);
     void add_two_electron(EntryRound& round);
@@ -287,7 +286,7 @@ bool TrexioEntries::add(EntryRound& round, std::int64_t position, double value, 
 
 void TrexioEntries::add_one_electron(EntryRound& round) {
     const auto n = contents_.orbitals(), count = std::min(one_electron_.left(), entries_per_round);
-    numbers_.resize(static_cast<std::size_t>(count));
+    numbers_.resize(count);
     one_->read(one_electron_.next, count, numbers_.data());
     round.entries.reserve(round.entries.size() + static_cast<std::size_t>(count));
     for (const double value : numbers_) {
@@ -299,8 +298,8 @@ void TrexioEntries::add_one_electron(EntryRound& round) {
 
 void TrexioEntries::add_two_electron(EntryRound& round) {
     const auto n = contents_.orbitals(), count = std::min(two_electron_.left(), entries_per_round);
-    numbers_.resize(static_cast<std::size_t>(count));
-    index_numbers_.resize(static_cast<std::size_t>(4 * count));
+    numbers_.resize(count);
+    index_numbers_.resize(4 * count);
     values_->read(two_electron_.next, count, numbers_.data());
     indices_->read(4 * two_electron_.next, 4 * count, index_numbers_.data());
     round.entries.reserve(round.entries.size() + static_cast<std::size_t>(count));

@@ -80,7 +80,7 @@ std::vector<double> Structure::occupation() const {
         for (std::int64_t p = 0; p < header.orbitals; ++p) {
             const double electrons = p < header.electrons_of(spin) ? 1 : 0;
             if (spin == 1 && restricted())
-                result[static_cast<std::size_t>(p)] += electrons;
+                result[p] += electrons;
             else
                 result.push_back(electrons);
         }
@@ -89,8 +89,7 @@ std::vector<double> Structure::occupation() const {
 
 std::vector<std::string> Structure::symmetries() const {
     std::vector<std::string> texts;
-    for (std::int64_t p = 0; p < orbitals(); ++p)
-        texts.push_back(std::to_string(header.orbital_symmetries[static_cast<std::size_t>(p % header.orbitals)]));
+    for (std::int64_t p = 0; p < orbitals(); ++p) texts.push_back(std::to_string(header.orbital_symmetries[p % header.orbitals]));
     return texts;
 }
 
@@ -107,7 +106,7 @@ Places write_structure(io::Hdf5Writer& writer, const Structure& structure, const
     if (!structure.energies.empty()) writer.dataset("mo", "mo_energy", {n}, structure.energies.data());
     if (!structure.header.orbital_symmetries.empty()) writer.texts("mo", "mo_symmetry", structure.symmetries());
     if (!structure.restricted()) {
-        std::vector<std::int64_t> spins(static_cast<std::size_t>(n));
+        std::vector<std::int64_t> spins(n);
         std::fill(spins.begin() + n / 2, spins.end(), 1);
         writer.dataset("mo", "mo_spin", {n}, spins.data());
     }
@@ -137,7 +136,7 @@ public:
         file_.write(places_.values + next_ * 8, values_.data(), values_.size() * 8);
         file_.write(places_.indices + next_ * static_cast<std::int64_t>(sizeof(indices_[0])), indices_.data(),
                     indices_.size() * sizeof(indices_[0]));
-        next_ += static_cast<std::int64_t>(values_.size());
+        next_ += std::ssize(values_);
         values_.clear();
         indices_.clear();
     }
@@ -155,7 +154,7 @@ std::vector<double> one_electron_matrix(const Fcidump& data) {
     std::vector<double> alpha = data.one_electron.gather_to(0);
     if (!data.beta) return alpha;
     const std::vector<double> beta = data.beta->one_electron.gather_to(0);
-    const auto n = static_cast<std::size_t>(data.header.orbitals);
+    const std::size_t n = data.header.orbitals;
     std::vector<double> both(alpha.empty() ? 0 : 4 * n * n);
     for (std::size_t p = 0; p < n && !alpha.empty(); ++p)
         for (std::size_t q = 0; q < n; ++q) {

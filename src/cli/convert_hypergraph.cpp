@@ -34,7 +34,7 @@ std::string vertex_text(const HypergraphConversion& conversion) {
 }
 
 void check_room(const World& world, const std::string& file, std::int64_t nonzeros, std::int64_t order) {
-    const auto bytes = current_process_memory() + nonzeros * order * (static_cast<std::int64_t>(sizeof(std::int64_t)) * 2) +
+    const auto bytes = current_process_memory() + nonzeros * order * (std::int64_t{sizeof(std::int64_t)} * 2) +
                        nonzeros * order * partition::hypergraph_bytes;
     if (bytes > world.memory_limit())
         throw OutOfMemory(fmt::format("{}: rank 0 makes the hypergraph of all {} nonzeros, for which it takes up to {}, but the limit is "
@@ -55,7 +55,7 @@ std::array<std::int64_t, 5> write_hypergraph(const HypergraphConversion& convers
     const auto hypergraph = hypergraph_of(conversion, view);
     std::ofstream file(path);
     write_hmetis(file, hypergraph);
-    const auto bytes = static_cast<std::int64_t>(file.tellp());
+    const std::int64_t bytes = file.tellp();
     file.close();
     if (!file) throw InvalidArgument(conversion.output + ": cannot be written; make room on the disk, or write elsewhere");
     return {hypergraph.vertices(), hypergraph.nets(), hypergraph.pin_count(), hypergraph.constraints(), bytes};

@@ -213,8 +213,8 @@ template <class T>
 void decompose_dense(CpdCommand& command, const Console& console, const World& world, MemoryForecast& forecast, StepLine& steps) {
     const Stopwatch watch;
     const auto extents = tensor_file_info(world, command.file).extents;
-    const auto layout = new_layout(*world.state(), extents, Symmetry::none(static_cast<int>(extents.size())));
-    const auto held = layout.max_local_size() * static_cast<std::int64_t>(sizeof(T));
+    const auto layout = new_layout(*world.state(), extents, Symmetry::none(extents.size()));
+    const auto held = layout.max_local_size() * std::int64_t{sizeof(T)};
     const auto buffers = io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
     const auto reading = held + buffers;
     const bool is_usual = extents.size() > 1 && std::find(extents.begin(), extents.end(), 0) == extents.end();

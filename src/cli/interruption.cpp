@@ -34,7 +34,7 @@ extern "C" void end_by_signal(int signal) {
         noted = signal;
         return;
     }
-    const auto& line = lines[static_cast<std::size_t>(shown.load())];
+    const auto& line = lines[shown.load()];
     for (const auto& file : removed_files)
         if (file.is_valid) unlink(file.path.data());
     if (!is_speaker)
@@ -75,7 +75,7 @@ void keep_when_interrupted(const std::string& path) {
 
 void set_interruption_note(const std::string& note) {
     const int next = 1 - shown.load();
-    auto& line = lines[static_cast<std::size_t>(next)];
+    auto& line = lines[next];
     const std::string text = "arges: interrupted; " + note + "\n";
     line.length = std::min(text.size(), line.text.size());
     std::copy_n(text.begin(), line.length, line.text.begin());

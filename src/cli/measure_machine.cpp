@@ -42,10 +42,10 @@ double seconds_of(const Communicator& comm, const std::function<void()>& work) {
 /// Small products are repeated, so that the clock sees them.
 ProductRate product_rate(const Communicator& comm, std::int64_t n) {
     constexpr double flops_of_a_run = 4e8;
-    const auto elements = static_cast<std::size_t>(n * n);
+    const std::size_t elements = n * n;
     const std::vector<double> a(elements, 1.0), b(elements, 0.5);
     std::vector<double> c(elements, 0.0);
-    const double flops = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+    const double flops = 2.0 * static_cast<double>(n) * n * static_cast<double>(n);
     const auto repetitions = std::max<std::int64_t>(1, static_cast<std::int64_t>(flops_of_a_run / flops));
     const double seconds = seconds_of(comm, [&] {
         for (std::int64_t i = 0; i < repetitions; ++i)
@@ -128,10 +128,10 @@ double nonzero_seconds(const Communicator& comm) {
     tensor.values.assign(nonzeros, 1.0);
     for (std::size_t m = 0; m < modes; ++m)
         for (std::uint64_t i = 0; i < nonzeros; ++i)
-            tensor.indices[m].push_back(static_cast<std::uint32_t>(splitmix(modes * i + m) % static_cast<std::uint64_t>(rows)));
+            tensor.indices[m].push_back(splitmix(modes * i + m) % static_cast<std::uint64_t>(rows));
     const std::vector<int> all{0, 1, 2};
     const auto mttkrp = sparse::make_mttkrp(tensor, sparse::choose_format<double>(tensor.rows, nonzeros, all), all);
-    std::vector<double> factor(static_cast<std::size_t>(rows * columns), 0.5), result(factor);
+    std::vector<double> factor(rows * columns, 0.5), result(factor);
     const std::vector<sparse::RowMatrix<const double>> factors(modes, {factor.data(), rows, columns, columns});
     const double seconds = seconds_of(comm, [&] {
         for (const int m : all) mttkrp->multiply(m, factors, {result.data(), rows, columns, columns});
@@ -141,9 +141,9 @@ double nonzero_seconds(const Communicator& comm) {
 
 /// Seconds to solve for a row, with its part of the Gram matrix, for each column.
 double row_seconds(const Communicator& comm) {
-    std::vector<double> matrix(static_cast<std::size_t>(rows * columns), 0.5);
-    decompose::Gram gram(static_cast<std::size_t>(columns * columns), 1.0);
-    for (int c = 0; c < columns; ++c) gram[static_cast<std::size_t>(c * (columns + 1))] = 1.0 + columns;
+    std::vector<double> matrix(rows * columns, 0.5);
+    decompose::Gram gram(columns * columns, 1.0);
+    for (int c = 0; c < columns; ++c) gram[c * (columns + 1)] = 1.0 + columns;
     const decompose::GramSolver solver(gram, columns, std::numeric_limits<double>::epsilon());
     const double seconds = seconds_of(comm, [&] { decompose::solve_rows<double>(solver, {matrix.data(), rows, columns, columns}); });
     return seconds / (static_cast<double>(rows) * columns);
@@ -188,7 +188,7 @@ Pairing between_nodes(std::int64_t rank, std::int64_t ranks, std::int64_t per_no
 
 /// Seconds in which the ranks of a pair swap `bytes`, all pairs at once.
 double swap_seconds(const Communicator& comm, const Pairing& pair, std::int64_t bytes) {
-    std::vector<std::byte> out(static_cast<std::size_t>(bytes)), in(out.size());
+    std::vector<std::byte> out(bytes), in(out.size());
     std::vector<Piece> sends, receives;
     if (pair.partner >= 0) {
         sends.push_back({pair.partner, out.data(), bytes});

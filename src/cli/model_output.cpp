@@ -66,8 +66,8 @@ template <class T>
 std::map<int, std::int64_t> ModelOutput::listed_modes(const Communicator& comm, const CpModel<T>& model) const {
     std::map<int, std::int64_t> listed;
     for (int m = 0; m < model.order() && is_wanted(); ++m) {
-        const auto rows = comm.sum(static_cast<std::int64_t>(model.rows(m).size()));
-        if (io::is_listed(model.lengths()[static_cast<std::size_t>(m)], rows)) listed[m + 1] = rows;
+        const auto rows = comm.sum(std::ssize(model.rows(m)));
+        if (io::is_listed(model.lengths()[m], rows)) listed[m + 1] = rows;
     }
     return listed;
 }
@@ -76,7 +76,7 @@ void ModelOutput::print_listed(std::ostream& out, const std::vector<std::int64_t
                                const std::map<int, std::int64_t>& listed) const {
     for (const auto& [mode, rows] : listed)
         out << fmt::format("{:<28} mode_{} has {} rows, those of {} that are not empty; mode_{}_rows has their numbers, from 0\n", folder_,
-                           mode, with_commas(rows), with_commas(lengths[static_cast<std::size_t>(mode) - 1]), mode);
+                           mode, with_commas(rows), with_commas(lengths[mode - 1]), mode);
 }
 
 void declare_grid(CLI::App& app, std::string& grid, std::string& policy, std::string& rows) {

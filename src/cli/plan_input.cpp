@@ -71,8 +71,8 @@ std::vector<std::int64_t> extents_of(const Product& spec, const OperandSpec& ope
     std::vector<std::int64_t> result;
     double elements = 1;
     for (int label : operand.labels) {
-        result.push_back(spec.label_extents[static_cast<std::size_t>(label)]);
-        elements *= static_cast<double>(result.back());
+        result.push_back(spec.label_extents[label]);
+        elements *= result.back();
     }
     if (elements > 1e18) throw InvalidArgument("operand " + operand.name + " has more than 10^18 elements");
     return result;
@@ -112,8 +112,8 @@ Product product_of(const PlanInput& input) {
         operand.name = operand_name(o);
         operand.labels = labels.numbers(text.operands[o]);
         const auto tree = symmetries.find(operand.name);
-        const auto symmetry = tree == symmetries.end() ? Symmetry::none(static_cast<int>(operand.labels.size()))
-                                                       : Symmetry::parse(text.operands[o], tree->second);
+        const auto symmetry =
+            tree == symmetries.end() ? Symmetry::none(operand.labels.size()) : Symmetry::parse(text.operands[o], tree->second);
         operand.layout = input.group_mapping == GroupMapping::blocks ? block_layout(grids.front(), extents_of(spec, operand), symmetry)
                                                                      : spread_layout(grids, extents_of(spec, operand), symmetry);
         spec.factors.push_back(operand);
@@ -121,10 +121,10 @@ Product product_of(const PlanInput& input) {
     spec.output.name = "R";
     spec.output.labels = labels.numbers(text.output);
     labels.check_all_used();
-    spec.output.layout = spread_layout(grids, extents_of(spec, spec.output), Symmetry::none(static_cast<int>(text.output.size())));
+    spec.output.layout = spread_layout(grids, extents_of(spec, spec.output), Symmetry::none(text.output.size()));
     spec.output_is_free = true;
     LabelTerm identity;
-    for (std::size_t l = 0; l < spec.label_names.size(); ++l) identity.image.push_back(static_cast<int>(l));
+    for (std::size_t l = 0; l < spec.label_names.size(); ++l) identity.image.push_back(l);
     spec.terms = {identity};
     return spec;
 }

@@ -23,7 +23,7 @@ bool look_like_indices(const SparseTensor<T>& tensor, std::int64_t& largest) {
     std::int64_t others = 0;
     largest = 0;
     for (T value : tensor.local_values()) {
-        const auto v = static_cast<double>(value);
+        const double v = value;
         if (!(v >= 0 && v <= most && v == std::floor(v))) {
             ++others;
             continue;
@@ -34,8 +34,7 @@ bool look_like_indices(const SparseTensor<T>& tensor, std::int64_t& largest) {
     const auto& comm = tensor.state()->comm();
     comm.sum(&sum, 1);
     largest = comm.maximum(largest);
-    return comm.sum(others) == 0 && largest > most_of_a_scale &&
-           sum * most_of_a_scale >= static_cast<double>(tensor.nonzeros()) * static_cast<double>(largest);
+    return comm.sum(others) == 0 && largest > most_of_a_scale && sum * most_of_a_scale >= static_cast<double>(tensor.nonzeros()) * largest;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ int spelling_distance(const std::string& a, const std::string& b) {
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < columns; ++j) {
             if (i == 0 || j == 0) {
-                at(i, j) = static_cast<int>(i + j);
+                at(i, j) = i + j;
                 continue;
             }
             const int changed = at(i - 1, j - 1) + (a[i - 1] == b[j - 1] ? 0 : 1);

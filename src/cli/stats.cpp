@@ -54,7 +54,7 @@ ModeStatistics statistics_of(const partition::ModeSlices& mode) {
     ModeStatistics result{mode.length, mode.count(), 0, 0, 0};
     std::vector<std::int64_t> counts;
     for (std::int64_t s = 0; s < mode.count(); ++s) {
-        const auto place = static_cast<std::size_t>(s);
+        const std::size_t place = s;
         counts.push_back(mode.start[place + 1] - mode.start[place]);
         if (counts.back() <= result.heaviest_count) continue;
         result.heaviest_count = counts.back();
@@ -63,10 +63,10 @@ ModeStatistics statistics_of(const partition::ModeSlices& mode) {
     std::sort(counts.begin(), counts.end());
     double weighted = 0, total = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-        weighted += static_cast<double>(i + 1) * static_cast<double>(counts[i]);
-        total += static_cast<double>(counts[i]);
+        weighted += static_cast<double>(i + 1) * counts[i];
+        total += counts[i];
     }
-    const auto n = static_cast<double>(counts.size());
+    const double n = counts.size();
     if (total > 0) result.gini = 2 * weighted / (n * total) - (n + 1) / n;
     return result;
 }
@@ -140,10 +140,10 @@ std::string modes_text(const std::vector<ModeStatistics>& modes, std::int64_t no
     std::vector<std::vector<std::string>> cells{{"mode", "length", "empty slices", "mean", "heaviest slice", "nonzeros", "share", "Gini"}};
     for (std::size_t m = 0; m < modes.size(); ++m) {
         const auto& mode = modes[m];
-        const auto mean = mode.nonempty > 0 ? static_cast<double>(nonzeros) / static_cast<double>(mode.nonempty) : 0;
+        const auto mean = mode.nonempty > 0 ? static_cast<double>(nonzeros) / mode.nonempty : 0;
         cells.push_back({std::to_string(m + 1), with_commas(mode.length), with_commas(mode.length - mode.nonempty),
                          fmt::format("{:.1f}", mean), with_commas(mode.heaviest + base), with_commas(mode.heaviest_count),
-                         percent(nonzeros > 0 ? static_cast<double>(mode.heaviest_count) / static_cast<double>(nonzeros) : 0),
+                         percent(nonzeros > 0 ? static_cast<double>(mode.heaviest_count) / nonzeros : 0),
                          fmt::format("{:.3f}", mode.gini)});
     }
     return table(cells, std::vector<bool>(8, false));
@@ -155,7 +155,7 @@ std::string rows_text(const std::vector<Row>& rows) {
     for (const auto& row : rows) {
         const auto ratios = imbalances(row.counts);
         auto loads = partition::max_mean(partition::total(row.counts, &ModeCounts::nonzeros));
-        const auto modes = static_cast<double>(row.counts.modes.size());
+        const double modes = row.counts.modes.size();
         const auto volume = partition::max_mean(partition::total_volume(row.counts));
         cells.push_back({row.name, row.grid, row.policy, fmt::format("{:.3f}", ratios.nonzeros), fmt::format("{:.3f}", ratios.volume),
                          fmt::format("{:.3f}", ratios.rows), with_commas(static_cast<std::int64_t>(static_cast<double>(loads.max) / modes)),
@@ -217,7 +217,7 @@ std::string report(const StatsCommand& command, const MachineModel& machine, con
     double elements = 1;
     for (const auto& mode : slices.modes) {
         modes.push_back(statistics_of(mode));
-        elements *= static_cast<double>(mode.length);
+        elements *= mode.length;
     }
     const double density = elements > 0 ? static_cast<double>(slices.nonzeros) / elements : 0;
     DistributionTable distributions(slices, view, command, machine);
@@ -251,7 +251,7 @@ std::string report(const StatsCommand& command, const MachineModel& machine, con
 /// What rank 0 takes to report on so many nonzeros, beside its part of the tensor; an upper bound.
 MemoryTally report_memory(const StatsCommand& command, std::int64_t nonzeros, const std::vector<std::int64_t>& lengths) {
     constexpr std::int64_t number = sizeof(std::int64_t), rank = sizeof(std::int32_t);
-    const auto order = static_cast<std::int64_t>(lengths.size());
+    const auto order = std::ssize(lengths);
     MemoryTally tally;
     tally.pass(order * number * nonzeros + 2 * number * nonzeros);  // the last indices as messages
     tally.hold(order * number * nonzeros);

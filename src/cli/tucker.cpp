@@ -236,8 +236,8 @@ template <class T>
 std::int64_t dense_bytes(const TuckerCommand& command, const World& world) {
     const auto extents = tensor_file_info(world, command.file).extents;
     decompose::check_dense_tucker(std::filesystem::path(command.file).stem().string(), extents, command.tucker);
-    const auto layout = new_layout(*world.state(), extents, Symmetry::none(static_cast<int>(extents.size())));
-    const auto held = layout.max_local_size() * static_cast<std::int64_t>(sizeof(T));
+    const auto layout = new_layout(*world.state(), extents, Symmetry::none(extents.size()));
+    const auto held = layout.max_local_size() * std::int64_t{sizeof(T)};
     const auto reading =
         held + io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
     auto ranks = extents;
@@ -283,7 +283,7 @@ std::vector<int> parse_numbers(const std::string& text, int least) {
     for (auto number : parse_lengths(text)) {
         if (number < least || number > 1000000000)
             throw InvalidArgument("'" + text + "' must be numbers from " + std::to_string(least) + " on, separated by commas");
-        result.push_back(static_cast<int>(number));
+        result.push_back(number);
     }
     return result;
 }

@@ -38,7 +38,7 @@ double parse_positive(std::string_view text) {
 
 std::string format_bytes(std::int64_t bytes) {
     constexpr const char* units[] = {"bytes", "KB", "MB", "GB", "TB"};
-    double value = static_cast<double>(bytes);
+    double value = bytes;
     int unit = 0;
     for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
     return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);

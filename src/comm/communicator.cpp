@@ -125,7 +125,7 @@ const Traffic& Communicator::traffic() const { return handle_->traffic; }
 void Communicator::set_message_limit(std::int64_t bytes) const { handle_->message_limit = std::min(bytes, largest_message); }
 
 std::vector<std::int64_t> Communicator::numbers_of(const Communicator& other) const {
-    std::vector<int> theirs(static_cast<std::size_t>(other.size_)), here(theirs.size());
+    std::vector<int> theirs(other.size_), here(theirs.size());
     std::iota(theirs.begin(), theirs.end(), 0);
     MPI_Group from = MPI_GROUP_NULL, to = MPI_GROUP_NULL;
     check(MPI_Comm_group(other.raw(), &from), "MPI_Comm_group");
@@ -145,21 +145,21 @@ std::vector<std::int64_t> Communicator::nodes() const {
     std::int64_t first = rank_;
     check(MPI_Bcast(&first, 1, MPI_INT64_T, 0, node), "MPI_Bcast");
     MPI_Comm_free(&node);
-    std::vector<std::int64_t> all(static_cast<std::size_t>(size_));
+    std::vector<std::int64_t> all(size_);
     check(MPI_Allgather(&first, 1, MPI_INT64_T, all.data(), 1, MPI_INT64_T, raw()), "MPI_Allgather");
     return all;
 }
 
 std::int64_t Communicator::ranks_on_my_node() const {
     const auto all = nodes();
-    return std::count(all.begin(), all.end(), all[static_cast<std::size_t>(rank_)]);
+    return std::count(all.begin(), all.end(), all[rank_]);
 }
 
 std::int64_t Communicator::ranks_per_node() const {
     const auto all = nodes();
     const auto count = std::count(all.begin(), all.end(), all.front());
     for (std::int64_t r = 0; r < size_; ++r)
-        if (all[static_cast<std::size_t>(r)] != r / count * count) return 1;
+        if (all[r] != r / count * count) return 1;
     return size_ % count == 0 ? count : 1;
 }
 
@@ -188,7 +188,7 @@ PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::
         for (std::int64_t done = 0; done < piece.bytes; done += handle_->message_limit) {
             const auto bytes = std::min(handle_->message_limit, piece.bytes - done);
             MPI_Request request = MPI_REQUEST_NULL;
-            post(piece.data + done, static_cast<int>(bytes), static_cast<int>(piece.peer), &request);
+            post(piece.data + done, bytes, piece.peer, &request);
             requests.push_back(request);
         }
     };
@@ -216,7 +216,7 @@ bool Communicator::is_done(PendingExchange& pending) const {
 void Communicator::finish(PendingExchange& pending) const {
     const ExchangeTime time(handle_->traffic);
     auto& requests = pending.requests;
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     requests.clear();
 }
@@ -229,15 +229,15 @@ void Communicator::exchange(const std::vector<Piece>& sends, const std::vector<P
 std::vector<std::int64_t> Communicator::all_to_all_counts(const std::vector<std::int64_t>& to_rank) const {
     meet("all to all");
     std::vector<std::int64_t> in(to_rank.size());
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     check(MPI_Alltoall(to_rank.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, raw()), "MPI_Alltoall");
     return in;
 }
 
 std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<std::vector<std::byte>>& to_rank) const {
-    const auto p = static_cast<std::size_t>(size_);
+    const std::size_t p = size_;
     std::vector<std::int64_t> out(p);
-    for (std::size_t r = 0; r < p; ++r) out[r] = static_cast<std::int64_t>(to_rank[r].size());
+    for (std::size_t r = 0; r < p; ++r) out[r] = std::ssize(to_rank[r]);
     const auto in = all_to_all_counts(out);
     std::vector<std::vector<std::byte>> result(p);
     agree([&] {
@@ -245,7 +245,7 @@ std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<s
             if (static_cast<std::int64_t>(r) == rank_)
                 result[r] = to_rank[r];
             else
-                result[r].resize(static_cast<std::size_t>(in[r]));
+                result[r].resize(in[r]);
     });
     std::vector<Piece> sends, receives;
     for (std::size_t r = 0; r < p; ++r) {
@@ -260,9 +260,9 @@ std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<s
 void Communicator::all_gather(const std::byte* mine, std::int64_t own, const std::function<std::byte*(std::int64_t)>& room,
                               std::vector<std::int64_t>* counts) const {
     meet("all gather");
-    const auto p = static_cast<std::size_t>(size_);
+    const std::size_t p = size_;
     std::vector<std::int64_t> length(p);
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     check(MPI_Allgather(&own, 1, MPI_INT64_T, length.data(), 1, MPI_INT64_T, raw()), "MPI_Allgather");
     std::int64_t total = 0, before = 0;
     for (std::size_t r = 0; r < p; ++r) {
@@ -287,15 +287,15 @@ void Communicator::all_gather(const std::byte* mine, std::int64_t own, const std
 
 std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, std::int64_t root) const {
     meet("gather");
-    const auto p = static_cast<std::size_t>(size_);
+    const std::size_t p = size_;
     std::vector<std::int64_t> length(p);
-    const auto own = static_cast<std::int64_t>(mine.size());
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const auto own = std::ssize(mine);
+    const LongWait wait(rank_, handle_->wait_notice);
     check(MPI_Gather(&own, 1, MPI_INT64_T, length.data(), 1, MPI_INT64_T, static_cast<int>(root), raw()), "MPI_Gather");
     std::vector<Piece> sends, receives;
     std::vector<std::byte> result;
     agree([&] {
-        if (rank_ == root) result.resize(static_cast<std::size_t>(std::accumulate(length.begin(), length.end(), std::int64_t{0})));
+        if (rank_ == root) result.resize(std::accumulate(length.begin(), length.end(), std::int64_t{0}));
     });
     if (rank_ != root) {
         if (own > 0) sends.push_back({root, const_cast<std::byte*>(mine.data()), own});
@@ -316,7 +316,7 @@ std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, 
 void Communicator::broadcast(void* data, std::int64_t bytes, std::int64_t root) const {
     meet("broadcast");
     auto* first = static_cast<std::byte*>(data);
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     for (std::int64_t done = 0; done < bytes; done += handle_->message_limit)
         check(MPI_Bcast(first + done, static_cast<int>(std::min(handle_->message_limit, bytes - done)), MPI_BYTE, static_cast<int>(root),
                         raw()),
@@ -324,9 +324,9 @@ void Communicator::broadcast(void* data, std::int64_t bytes, std::int64_t root) 
 }
 
 void Communicator::broadcast(std::string& text, std::int64_t root) const {
-    const auto length = value_of(static_cast<std::int64_t>(text.size()), root);
-    agree([&] { text.resize(static_cast<std::size_t>(length)); });
-    broadcast(text.data(), static_cast<std::int64_t>(text.size()), root);
+    const auto length = value_of(std::ssize(text), root);
+    agree([&] { text.resize(length); });
+    broadcast(text.data(), std::ssize(text), root);
 }
 
 std::int64_t Communicator::value_of(std::int64_t value, std::int64_t root) const {
@@ -344,31 +344,31 @@ std::int64_t all_reduce(std::int64_t value, MPI_Op op, MPI_Comm comm) {
 
 std::int64_t Communicator::maximum(std::int64_t value) const {
     meet("maximum");
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     return all_reduce(value, MPI_MAX, raw());
 }
 
 std::int64_t Communicator::minimum(std::int64_t value) const {
     meet("minimum");
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     return all_reduce(value, MPI_MIN, raw());
 }
 
 std::int64_t Communicator::sum(std::int64_t value) const {
     meet("sum");
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     return all_reduce(value, MPI_SUM, raw());
 }
 
 void Communicator::minima_of(std::span<std::int64_t> values) const {
     const std::vector<std::int64_t> mine(values.begin(), values.end());
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     check(MPI_Allreduce(mine.data(), values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, raw()), "MPI_Allreduce");
 }
 
 bool Communicator::all_equal(std::uint64_t value) const {
     meet("comparison");
-    const auto bits = static_cast<std::int64_t>(value);
+    const std::int64_t bits = value;
     std::array<std::int64_t, 2> ends{bits, ~bits};  // the smallest and, inverted, the largest
     minima_of(ends);
     return ends[0] == ~ends[1];
@@ -376,29 +376,29 @@ bool Communicator::all_equal(std::uint64_t value) const {
 
 void Communicator::sum(std::int64_t* values, std::int64_t count) const {
     meet("sum of integers");
-    const auto limit = std::max<std::int64_t>(handle_->message_limit / static_cast<std::int64_t>(sizeof(std::int64_t)), 1);
+    const auto limit = std::max<std::int64_t>(handle_->message_limit / std::int64_t{sizeof(std::int64_t)}, 1);
     std::vector<std::int64_t> mine;  // MPICH's in-place reductions crashed on two ranks
     for (std::int64_t done = 0; done < count; done += limit) {
         const auto part = std::min(limit, count - done);
         mine.assign(values + done, values + done + part);
-        const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+        const LongWait wait(rank_, handle_->wait_notice);
         check(MPI_Allreduce(mine.data(), values + done, static_cast<int>(part), MPI_INT64_T, MPI_SUM, raw()), "MPI_Allreduce");
     }
 }
 
 void Communicator::sum(double* values, std::int64_t count) const {
     meet("sum of numbers");
-    const auto bytes = count * static_cast<std::int64_t>(sizeof(double));
+    const auto bytes = count * std::int64_t{sizeof(double)};
     auto* own = reinterpret_cast<std::byte*>(values);
     std::vector<double> other;
     const auto allocate = [&] { other.resize(size_ > 1 ? static_cast<std::size_t>(count) : 0); };
     count > few_numbers ? agree(allocate) : allocate();
     auto* received = reinterpret_cast<std::byte*>(other.data());
     auto add = [&] {
-        for (std::int64_t i = 0; i < count; ++i) values[i] += other[static_cast<std::size_t>(i)];
+        for (std::int64_t i = 0; i < count; ++i) values[i] += other[i];
     };
     // The ranks from the largest power of two on give what they have to the first ones and get the sums from them.
-    const auto paired = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size_)));
+    const std::int64_t paired = std::bit_floor(static_cast<std::uint64_t>(size_));
     if (rank_ >= paired) {
         exchange({{rank_ - paired, own, bytes}}, {});
         exchange({}, {{rank_ - paired, own, bytes}});
@@ -418,7 +418,7 @@ void Communicator::sum(double* values, std::int64_t count) const {
 
 void Communicator::barrier() const {
     meet("barrier");
-    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
+    const LongWait wait(rank_, handle_->wait_notice);
     check(MPI_Barrier(raw()), "MPI_Barrier");
 }
 

@@ -84,9 +84,9 @@ public:
     template <class V>
     void broadcast(std::vector<V>& values, std::int64_t root) const {
         static_assert(std::is_trivially_copyable_v<V>);
-        const auto count = value_of(static_cast<std::int64_t>(values.size()), root);
-        agree([&] { values.resize(static_cast<std::size_t>(count)); });
-        broadcast(values.data(), static_cast<std::int64_t>(values.size() * sizeof(V)), root);
+        const auto count = value_of(std::ssize(values), root);
+        agree([&] { values.resize(count); });
+        broadcast(values.data(), values.size() * sizeof(V), root);
     }
     std::int64_t maximum(std::int64_t value) const;
     std::int64_t minimum(std::int64_t value) const;

@@ -30,11 +30,11 @@ template <class V>
 std::vector<V> gathered(const Communicator& comm, const std::vector<V>& mine, std::vector<std::int64_t>* counts = nullptr) {
     std::vector<V> all;
     if (comm.size() == 1) {
-        if (counts != nullptr) *counts = {static_cast<std::int64_t>(mine.size())};
+        if (counts != nullptr) *counts = {std::ssize(mine)};
         comm.agree([&] { all = large_copy(mine); });
         return all;
     }
-    constexpr auto size = static_cast<std::int64_t>(sizeof(V));
+    constexpr std::int64_t size = sizeof(V);
     const auto room = [&](std::int64_t bytes) {
         all = large_vector<V>(static_cast<std::size_t>(bytes / size));
         return reinterpret_cast<std::byte*>(all.data());

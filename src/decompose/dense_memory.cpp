@@ -77,14 +77,12 @@ public:
     const MemoryTally& tally() const { return tally_; }
 
 private:
-    std::int64_t bytes(const Layout& layout) const {
-        return array_memory(layout.local_size(world_.rank()) * static_cast<std::int64_t>(sizeof(T)));
-    }
+    std::int64_t bytes(const Layout& layout) const { return array_memory(layout.local_size(world_.rank()) * std::int64_t{sizeof(T)}); }
 
     /// Bytes of the messages and lists of a movement on the rank that has most.
     static std::int64_t messages(const Layout& from, const Layout& to) {
         const auto bound = movement_bound(copy_between(from, to));
-        return (bound.volume.sent + bound.volume.received) * static_cast<std::int64_t>(sizeof(T)) + bound.list_bytes + bound.building_bytes;
+        return (bound.volume.sent + bound.volume.received) * std::int64_t{sizeof(T)} + bound.list_bytes + bound.building_bytes;
     }
 
     /// To where a mode is whole; `held` is what the core holds by itself.
@@ -100,8 +98,8 @@ private:
 
     /// What finding the factor of a mode takes; u stays.
     std::int64_t truncation(const Layout& whole, int mode) const {
-        const auto length = whole.extents()[static_cast<std::size_t>(mode)];
-        const auto square = length * length * static_cast<std::int64_t>(sizeof(double));
+        const auto length = whole.extents()[mode];
+        const auto square = length * length * std::int64_t{sizeof(double)};
         std::int64_t size = 1;
         for (auto n : whole.extents()) size *= n;
         const auto width = size / std::max<std::int64_t>(1, length);
@@ -112,17 +110,17 @@ private:
                                 cheaper_kernel(length, width, world_.size()) == TuckerKernel::qr);
         if (!may_be_qr) return gram;
         const auto shorter = std::min(length, width);
-        return std::max(gram, 2 * bytes(whole) + 8 * shorter * shorter * static_cast<std::int64_t>(sizeof(T)));
+        return std::max(gram, 2 * bytes(whole) + 8 * shorter * shorter * std::int64_t{sizeof(T)});
     }
     void truncate(const Layout& whole, int mode) {
         tally_.pass(truncation(whole, mode));
-        const auto m = static_cast<std::size_t>(mode);
-        tally_.hold(whole.extents()[m] * ranks_[m] * static_cast<std::int64_t>(sizeof(T)));
+        const std::size_t m = mode;
+        tally_.hold(whole.extents()[m] * ranks_[m] * std::int64_t{sizeof(T)});
     }
 
     Layout project(const Layout& whole, int mode, std::int64_t& held) {
         auto extents = whole.extents();
-        extents[static_cast<std::size_t>(mode)] = ranks_[static_cast<std::size_t>(mode)];
+        extents[mode] = ranks_[mode];
         std::vector<SlotMapping> mapping;
         for (int s = 0; s < whole.slots(); ++s) {
             mapping.emplace_back();
@@ -155,7 +153,7 @@ private:
         auto extents = tensor.extents();
         Expression<T> product = tensor[Labels(labels)];
         for (int m = begin; m < end; ++m) {
-            const auto place = static_cast<std::size_t>(m);
+            const std::size_t place = m;
             const Tensor<T> factor(dry, {extents[place], ranks_[place]});
             const auto truncated = "y" + std::to_string(m + 1);
             product = product * factor[Labels(std::vector<std::string>{labels[place], truncated})];
@@ -181,14 +179,14 @@ private:
 
 FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank) {
     FactorRows rows{block_position(layout, rank).sizes, {}};
-    for (std::size_t m = 0; m < rows.all.size(); ++m) rows.owned.push_back(row_traffic(layout, static_cast<int>(m), rank).owned);
+    for (std::size_t m = 0; m < rows.all.size(); ++m) rows.owned.push_back(row_traffic(layout, m, rank).owned);
     return rows;
 }
 
 template <class T>
 MemoryTally dense_cp_memory(const Layout& layout, std::int64_t rank, const CpOptions& options, int threads) {
     MemoryTally tally;
-    tally.hold(array_memory(layout.local_size(rank) * static_cast<std::int64_t>(sizeof(T))));
+    tally.hold(array_memory(layout.local_size(rank) * std::int64_t{sizeof(T)}));
     tally.add(DenseCpOperator<T>::memory(layout, rank, options.rank, options.pairwise_perturbation));
     tally.add(factors_memory(dense_factor_rows(layout, rank), options, sizeof(T), threads, 0));
     return tally;
@@ -209,10 +207,10 @@ MemoryTally dense_tucker_memory(const World& world, const Layout& layout, const 
 template <class T>
 std::int64_t error_memory(const World& world, const Layout& layout, const std::vector<std::int64_t>& ranks) {
     constexpr std::int64_t parts = 16;  // of relative_error(): a part of the tensor, of the model, and between two products
-    auto between = static_cast<double>(layout.local_size(world.rank())) / static_cast<double>(parts);
+    auto between = static_cast<double>(layout.local_size(world.rank())) / parts;
     double largest = 0;
     for (std::size_t m = 0; m < ranks.size(); ++m)
-        largest = std::max(largest, static_cast<double>(ranks[m]) / static_cast<double>(std::max<std::int64_t>(1, layout.extents()[m])));
+        largest = std::max(largest, static_cast<double>(ranks[m]) / std::max<std::int64_t>(1, layout.extents()[m]));
     const int messages = world.size() > 1 ? 2 : 0;  // of a part of the tensor that is cut out: sent and received
     return static_cast<std::int64_t>((2 + messages + 2 * std::min(1.0, largest)) * between * sizeof(T)) + local::max_workspace_bytes;
 }

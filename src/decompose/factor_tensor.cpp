@@ -28,7 +28,7 @@ std::size_t checked_mode(const std::string& title, int mode, int order) {
     if (mode < 0 || mode >= order)
         throw InvalidArgument(title + ": there is no mode " + std::to_string(mode) +
                               (order == 0 ? "; it has no modes" : "; modes are 0 to " + std::to_string(order - 1)));
-    return static_cast<std::size_t>(mode);
+    return mode;
 }
 
 template <class T>
@@ -47,8 +47,7 @@ void check_rows(const std::string& title, const std::vector<std::int64_t>& lengt
         if (std::adjacent_find(rows[m].begin(), rows[m].end(), std::greater_equal<>()) != rows[m].end())
             throw InvalidArgument(where + ": the numbers of rows do not ascend; sort them, and give each row once");
         std::int64_t values = 0;
-        if (__builtin_mul_overflow(static_cast<std::int64_t>(rows[m].size()), columns[m], &values) ||
-            static_cast<std::int64_t>(factors[m].size()) != values)
+        if (__builtin_mul_overflow(std::ssize(rows[m]), columns[m], &values) || std::ssize(factors[m]) != values)
             throw InvalidArgument(where + ": " + number(factors[m].size()) + " values for " + number(rows[m].size()) + " rows of " +
                                   number(columns[m]) + " elements; give all elements of each row");
     }
@@ -61,7 +60,7 @@ std::vector<T> gathered_rows(const Communicator& comm, const std::vector<std::in
     const auto all_values = gathered(comm, values);
     std::vector<T> result;
     comm.agree([&] {
-        if (static_cast<std::int64_t>(all_values.size()) != static_cast<std::int64_t>(all_rows.size()) * columns)
+        if (std::ssize(all_values) != std::ssize(all_rows) * columns)
             throw InvalidArgument("model: the ranks have rows of different lengths; give the same components on all");
         const auto elements = saturated_product(length, columns);
         result.assign(static_cast<std::size_t>(array_bytes(elements, sizeof(T))) / sizeof(T), T(0));
@@ -100,9 +99,9 @@ void take_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, 
         for (std::size_t i = 0; i < all_rows.size(); ++i) place.emplace_back(all_rows[i], i);
     });
     std::sort(place.begin(), place.end());
-    const auto columns = static_cast<std::size_t>(matrix.columns);
+    const std::size_t columns = matrix.columns;
     for (std::int64_t i = 0; i < matrix.rows; ++i) {
-        const auto number = wanted[static_cast<std::size_t>(i)];
+        const auto number = wanted[i];
         const auto found = std::lower_bound(place.begin(), place.end(), std::pair(number, std::size_t{0}));
         if (found == place.end() || found->first != number)
             std::fill_n(matrix.row(i), columns, T(0));

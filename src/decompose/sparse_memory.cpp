@@ -67,8 +67,8 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
     tally.pass(before * element);
     tally.hold(array_memory(product * element));
     // Sums of threads, their sum, a message of it, and its eigenvectors with their work.
-    tally.pass(std::max((threads + 3) * width * width * static_cast<std::int64_t>(sizeof(double)), partial));
-    tally.pass(model + 3 * core * static_cast<std::int64_t>(sizeof(double)));
+    tally.pass(std::max((threads + 3) * width * width * std::int64_t{sizeof(double)}, partial));
+    tally.pass(model + 3 * core * std::int64_t{sizeof(double)});
     return tally;
 }
 

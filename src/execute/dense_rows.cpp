@@ -19,51 +19,51 @@ bool DenseRows::is_possible(const Layout& from, const std::vector<int>& free_dim
 
 DenseRows::DenseRows(const Communicator& comm, const Layout& from, const std::vector<int>& row_dimensions,
                      const std::vector<int>& free_dimensions, const IndexColumns& rows)
-    : comm_(&comm), rows_(rows.empty() ? 0 : static_cast<std::int64_t>(rows[0].size())) {
-    const auto ranks = static_cast<std::size_t>(comm.size());
+    : comm_(&comm), rows_(rows.empty() ? 0 : std::ssize(rows[0])) {
+    const std::size_t ranks = comm.size();
     const auto me = comm.rank();
     std::vector<std::int64_t> offsets;
     receives_.assign(ranks, 0);
     comm.agree([&] {
         const auto strides = from.grid().is_idle(me) ? std::vector<std::int64_t>() : from.strides(me);
         for (int d : free_dimensions) {
-            sizes_.push_back(from.extents()[static_cast<std::size_t>(d)]);
+            sizes_.push_back(from.extents()[d]);
             row_size_ *= sizes_.back();
             for (int s = 0; s < from.slots(); ++s)
-                if (from.slot_dimensions(s)[0] == d) strides_.push_back(strides.empty() ? 0 : strides[static_cast<std::size_t>(s)]);
+                if (from.slot_dimensions(s)[0] == d) strides_.push_back(strides.empty() ? 0 : strides[s]);
         }
         const ElementLocator locator(from);
         const auto copies = copy_offsets(from);
-        std::vector<std::int64_t> index(static_cast<std::size_t>(from.order()), 0), owner(static_cast<std::size_t>(rows_)), offset = owner;
+        std::vector<std::int64_t> index(from.order(), 0), owner(rows_), offset = owner;
         for (std::size_t r = 0; r < owner.size(); ++r) {
-            for (std::size_t d = 0; d < row_dimensions.size(); ++d) index[static_cast<std::size_t>(row_dimensions[d])] = rows[d][r];
+            for (std::size_t d = 0; d < row_dimensions.size(); ++d) index[row_dimensions[d]] = rows[d][r];
             const auto at = locator.locate(index.data());
             // A copy of its own, or any.
             const bool is_here = std::find(copies.begin(), copies.end(), me - at.rank) != copies.end();
             owner[r] = is_here ? me : at.rank + copies[static_cast<std::size_t>(me) % copies.size()];
             offset[r] = at.offset;
-            ++receives_[static_cast<std::size_t>(owner[r])];
+            ++receives_[owner[r]];
         }
         std::vector<std::int64_t> next(ranks + 1, 0);
         std::partial_sum(receives_.begin(), receives_.end(), next.begin() + 1);
         places_.resize(owner.size());
         offsets.resize(owner.size());
         for (std::size_t r = 0; r < owner.size(); ++r) {
-            places_[r] = next[static_cast<std::size_t>(owner[r])]++;
-            offsets[static_cast<std::size_t>(places_[r])] = offset[r];
+            places_[r] = next[owner[r]]++;
+            offsets[places_[r]] = offset[r];
         }
     });
     sends_ = comm.all_to_all_counts(receives_);
-    comm.agree([&] { from_.resize(static_cast<std::size_t>(std::accumulate(sends_.begin(), sends_.end(), std::int64_t{0}))); });
-    own_ = sends_[static_cast<std::size_t>(me)];
+    comm.agree([&] { from_.resize(std::accumulate(sends_.begin(), sends_.end(), std::int64_t{0})); });
+    own_ = sends_[me];
     std::vector<Piece> out, in;
     std::int64_t asked = 0, answered = 0;
     for (std::size_t r = 0; r < ranks; ++r) {
-        const auto width = static_cast<std::int64_t>(sizeof(std::int64_t));
+        const std::int64_t width = sizeof(std::int64_t);
         if (static_cast<std::int64_t>(r) == me) {
             std::copy_n(offsets.begin() + asked, own_, from_.begin() + answered);
         } else {
-            const auto rank = static_cast<std::int64_t>(r);
+            const std::int64_t rank = r;
             if (receives_[r] > 0) out.push_back({rank, reinterpret_cast<std::byte*>(offsets.data() + asked), receives_[r] * width});
             if (sends_[r] > 0) in.push_back({rank, reinterpret_cast<std::byte*>(from_.data() + answered), sends_[r] * width});
             inspected_bytes_ += receives_[r] * width;
@@ -96,14 +96,14 @@ void DenseRows::run(const ElementKernels& kernels, const void* from, void* to, b
         std::vector<std::int64_t> places(from_.size());
         for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<std::int64_t>(r) * row_size_;
         auto axes = row_axes(true);
-        axes.push_back({.count = static_cast<std::int64_t>(from_.size()), .from = from_.data(), .to = places.data()});
+        axes.push_back({.count = std::ssize(from_), .from = from_.data(), .to = places.data()});
         if (workspace_elements() > 0) kernels.transfer(axes, from, packed, nullptr, {.conjugate = conjugate});
     });
     std::vector<Piece> out, in;
     std::int64_t sent = 0, received = 0;
     for (std::size_t r = 0; r < sends_.size(); ++r) {
         auto* const target = static_cast<std::byte*>(to) + received * bytes;
-        const auto rank = static_cast<std::int64_t>(r);
+        const std::int64_t rank = r;
         if (rank == me)
             std::copy_n(packed + sent * bytes, own_ * bytes, target);
         else {
@@ -125,7 +125,7 @@ void DenseRows::add(const ElementKernels& kernels, const void* rows, void* to, W
     std::vector<Piece> out, in;
     std::int64_t sent = 0, received = 0;
     for (std::size_t r = 0; r < sends_.size(); ++r) {
-        const auto rank = static_cast<std::int64_t>(r);
+        const std::int64_t rank = r;
         if (rank == comm_->rank()) {
             std::copy_n(own + sent * bytes, own_ * bytes, arrived + received * bytes);
         } else {

@@ -32,13 +32,11 @@ public:
     std::int64_t row_size() const { return row_size_; }
     std::int64_t size() const { return rows_ * row_size_; }
     /// Elements that this rank sends to others, and that it packs for that. add() sends what run() receives.
-    std::int64_t sent() const { return static_cast<std::int64_t>(from_.size()) * row_size_ - own_ * row_size_; }
+    std::int64_t sent() const { return std::ssize(from_) * row_size_ - own_ * row_size_; }
     std::int64_t received() const { return size() - own_ * row_size_; }
-    std::int64_t workspace_elements() const { return static_cast<std::int64_t>(from_.size()) * row_size_; }
+    std::int64_t workspace_elements() const { return std::ssize(from_) * row_size_; }
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
-    std::int64_t list_bytes() const {
-        return static_cast<std::int64_t>((from_.size() + sends_.size() + receives_.size()) * sizeof(std::int64_t));
-    }
+    std::int64_t list_bytes() const { return (from_.size() + sends_.size() + receives_.size()) * sizeof(std::int64_t); }
 
     /// Brings the rows. Collective. @param from the tensor's elements on this rank  @param to room for size() elements
     void run(const ElementKernels& kernels, const void* from, void* to, bool conjugate, Workspace& workspace) const;

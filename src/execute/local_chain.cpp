@@ -11,9 +11,7 @@ namespace arges {
 namespace {
 
 /// The place of an axis in a list, as long as the list if it is not there.
-std::size_t place_of(const std::vector<int>& axes, int axis) {
-    return static_cast<std::size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin());
-}
+std::size_t place_of(const std::vector<int>& axes, int axis) { return std::find(axes.begin(), axes.end(), axis) - axes.begin(); }
 
 void multiply(const ElementKernels& kernels, const LocalPiece& a, const LocalPiece* b, const void* alpha, const void* beta,
               const LocalPiece& c) {
@@ -35,8 +33,8 @@ struct LocalChain::Call {
 };
 
 LocalChain::LocalChain(const ProductPlan& plan, std::vector<std::int64_t> length, std::int64_t tile_bytes)
-    : element_bytes_(plan.spec.element_bytes), factors_(plan.result()), buffers_(static_cast<std::size_t>(plan.buffers)),
-      chain_(plan.chain), length_(std::move(length)), parts_(tiled_products(plan, length_, tile_bytes / element_bytes_)) {}
+    : element_bytes_(plan.spec.element_bytes), factors_(plan.result()), buffers_(plan.buffers), chain_(plan.chain),
+      length_(std::move(length)), parts_(tiled_products(plan, length_, tile_bytes / element_bytes_)) {}
 
 std::vector<std::int64_t> LocalChain::buffer_elements(const std::vector<std::int64_t>& length) const {
     std::vector<std::int64_t> result(buffers_, 0);
@@ -45,10 +43,10 @@ std::vector<std::int64_t> LocalChain::buffer_elements(const std::vector<std::int
             if (chain_[s].buffer < 0) continue;
             std::int64_t elements = 1;
             for (int a : chain_[s].axes) {
-                const auto whole = length[static_cast<std::size_t>(a)];
+                const auto whole = length[a];
                 elements *= s == part.last ? whole : part.tile_length(a, whole);
             }
-            auto& most = result[static_cast<std::size_t>(chain_[s].buffer)];
+            auto& most = result[chain_[s].buffer];
             most = std::max(most, elements);
         }
     return result;
@@ -66,7 +64,7 @@ void LocalChain::run(const ElementKernels& kernels, const std::vector<LocalPiece
     Call call{kernels, operands.back(), alpha, beta, std::vector<std::int64_t>(length_.size(), 0), {}, {}};
     for (std::size_t o = 0; o < factors_; ++o) {
         const auto& block = operands[o].block;
-        for (std::size_t i = 0; i < block.axes.size(); ++i) call.length[static_cast<std::size_t>(block.axes[i])] = block.sizes[i];
+        for (std::size_t i = 0; i < block.axes.size(); ++i) call.length[block.axes[i]] = block.sizes[i];
         call.nodes.push_back(operands[o]);
     }
     for (const auto elements : buffer_elements(call.length)) call.buffers.push_back(workspace.take(elements, kernels.size, kernels.space));
@@ -77,15 +75,14 @@ void LocalChain::run(const ElementKernels& kernels, const std::vector<LocalPiece
 void LocalChain::run_part(Call& call, const TiledProducts& part) const {
     const auto& last = chain_[part.last];
     call.nodes[factors_ + part.last] =
-        last.buffer < 0 ? call.result
-                        : LocalPiece{local::dense_block(last.axes, call.length), call.buffers[static_cast<std::size_t>(last.buffer)]};
+        last.buffer < 0 ? call.result : LocalPiece{local::dense_block(last.axes, call.length), call.buffers[last.buffer]};
     std::vector<std::int64_t> begin(part.tiles.size(), 0);
     for (bool more = true; more;) {
         run_tile(call, part, begin);
         more = false;
         for (auto t = part.tiles.size(); t-- > 0 && !more;) {
             begin[t] += part.tiles[t].length;
-            more = begin[t] < call.length[static_cast<std::size_t>(part.tiles[t].axis)];
+            more = begin[t] < call.length[part.tiles[t].axis];
             if (!more) begin[t] = 0;
         }
     }
@@ -95,7 +92,7 @@ void LocalChain::run_part(Call& call, const TiledProducts& part) const {
 void LocalChain::run_tile(Call& call, const TiledProducts& part, const std::vector<std::int64_t>& begin) const {
     auto length = call.length;
     for (std::size_t t = 0; t < begin.size(); ++t) {
-        auto& size = length[static_cast<std::size_t>(part.tiles[t].axis)];
+        auto& size = length[part.tiles[t].axis];
         size = std::min(part.tiles[t].length, size - begin[t]);
     }
     bool adds = false;  // to what earlier tiles have summed
@@ -103,13 +100,13 @@ void LocalChain::run_tile(Call& call, const TiledProducts& part, const std::vect
         for (std::size_t t = 0; t < begin.size(); ++t) {
             const auto place = place_of(piece.block.axes, part.tiles[t].axis);
             if (place == piece.block.axes.size()) continue;
-            piece.block.sizes[place] = length[static_cast<std::size_t>(part.tiles[t].axis)];
+            piece.block.sizes[place] = length[part.tiles[t].axis];
             piece.array = element_at(static_cast<void*>(piece.array), begin[t] * piece.block.strides[place], element_bytes_);
         }
         return piece;
     };
     const auto input = [&](int node) {
-        const auto n = static_cast<std::size_t>(node);
+        const std::size_t n = node;
         return n < factors_ + part.first ? cut(call.nodes[n]) : call.nodes[n];
     };
     for (std::size_t t = 0; t < begin.size(); ++t)
@@ -117,7 +114,7 @@ void LocalChain::run_tile(Call& call, const TiledProducts& part, const std::vect
     for (auto s = part.first; s <= part.last; ++s) {
         const auto& step = chain_[s];
         auto& made = call.nodes[factors_ + s];
-        if (s < part.last) made = {local::dense_block(step.axes, length), call.buffers[static_cast<std::size_t>(step.buffer)]};
+        if (s < part.last) made = {local::dense_block(step.axes, length), call.buffers[step.buffer]};
         const bool is_result = step.buffer < 0;
         const void* const beta = s == part.last && adds ? nullptr : is_result ? call.beta : call.kernels.zero;
         const auto first = input(step.first);

@@ -39,12 +39,12 @@ std::int64_t copied_bytes(const ProductPlan& plan) {
     std::vector<std::int64_t> length(plan.axes.size(), 1);
     for (std::size_t o = 0; o < plan.result(); ++o) {
         nodes.push_back(block_of(plan, o));
-        for (std::size_t s = 0; s < nodes[o].axes.size(); ++s) length[static_cast<std::size_t>(nodes[o].axes[s])] = nodes[o].sizes[s];
+        for (std::size_t s = 0; s < nodes[o].axes.size(); ++s) length[nodes[o].axes[s]] = nodes[o].sizes[s];
     }
     std::int64_t most = 0;
     for (const auto& product : plan.chain) {
         nodes.push_back(product.buffer < 0 ? block_of(plan, plan.result()) : local::dense_block(product.axes, length));
-        const auto node = [&](int n) { return &nodes[static_cast<std::size_t>(n)]; };
+        const auto node = [&](int n) { return &nodes[n]; };
         const auto fold =
             local::folded(*node(product.first), product.second == LocalProduct::no_second ? nullptr : node(product.second), nodes.back());
         most = std::max(most, contract_memory(fold, plan.spec.element_bytes));

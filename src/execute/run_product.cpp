@@ -60,7 +60,7 @@ std::int64_t ProductRun::list_bytes() const {
 std::vector<std::int64_t> ProductRun::most_in_window() const {
     std::vector<std::int64_t> result(plan_.axes.size(), 0);
     for (std::size_t a = 0; a < result.size(); ++a) {
-        const auto count = plan_.windows_of(static_cast<int>(a));
+        const auto count = plan_.windows_of(a);
         const auto coordinate = is_idle() ? 0 : plan_.grid.coordinate_of(plan_.mapping[a].all(), rank_);
         const auto until = [&](std::int64_t range) {
             return count_residues(part_begin(plan_.axes[a].size, range, count), coordinate, plan_.grid_lengths[a]);
@@ -70,16 +70,15 @@ std::vector<std::int64_t> ProductRun::most_in_window() const {
     if (!plan_.rows)  // an axis that is spread by rows is not cut, one in blocks by its local indices
         for (std::size_t o = 0; o < plan_.result() && !is_idle(); ++o)
             for (std::size_t s = 0; s < plan_.operands[o].axes.size(); ++s)
-                if (const auto& slot = plan_.operands[o].layout.slot(static_cast<int>(s)); slot.is_blocks() || slot.is_rows())
-                    result[static_cast<std::size_t>(plan_.operands[o].axes[s])] =
-                        ceil_div(slot.local_size(plan_.operands[o].layout.coordinate(rank_, static_cast<int>(s))),
-                                 plan_.windows_of(plan_.operands[o].axes[s]));
+                if (const auto& slot = plan_.operands[o].layout.slot(s); slot.is_blocks() || slot.is_rows())
+                    result[plan_.operands[o].axes[s]] = ceil_div(slot.local_size(plan_.operands[o].layout.coordinate(rank_, s)),
+                                                                 plan_.windows_of(plan_.operands[o].axes[s]));
     return result;
 }
 
 std::int64_t ProductRun::most_elements(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const {
     std::int64_t product = is_idle() ? 0 : 1;
-    for (int a : axes) product *= length[static_cast<std::size_t>(a)];
+    for (int a : axes) product *= length[a];
     return product;
 }
 
@@ -110,7 +109,7 @@ std::int64_t ProductRun::workspace_bytes() const {
 
 int ProductRun::slot_of(std::size_t o, int axis) const {
     const auto& list = plan_.operands[o].axes;
-    return static_cast<int>(std::find(list.begin(), list.end(), axis) - list.begin());
+    return std::find(list.begin(), list.end(), axis) - list.begin();
 }
 
 /// The block of an operand in a layout: its own one in place, of which a window is a range of each slot, or that of a copy.
@@ -122,7 +121,7 @@ ProductRun::Block ProductRun::block_of(std::size_t o, const Layout& layout) cons
         if (const auto& slot = layout.slot(s); !slot.is_rows())
             block.offset +=
                 (slot.is_blocks() ? slot.begin() : count_residues(slot.begin(), layout.coordinate(rank_, s), slot.grid_length())) *
-                block.strides[static_cast<std::size_t>(s)];
+                block.strides[s];
     return block;
 }
 
@@ -148,7 +147,7 @@ void ProductRun::bring_in(Call& call, std::size_t o) const {
 const MovementRun& ProductRun::part_of(std::size_t o, const std::vector<std::int64_t>& range, std::unique_ptr<MovementRun>& made) {
     std::size_t part = 0, stride = 1;
     for (std::size_t w = 0; w < plan_.windows.size(); ++w) {
-        if (!plan_.axes[static_cast<std::size_t>(plan_.windows[w].axis)].in(o)) continue;
+        if (!plan_.axes[plan_.windows[w].axis].in(o)) continue;
         part += static_cast<std::size_t>(range[w]) * stride;
         stride *= static_cast<std::size_t>(plan_.windows[w].count);
     }
@@ -206,7 +205,7 @@ void ProductRun::apply_weights(const ElementKernels& kernels, std::size_t o, con
     if (is_idle()) return;
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
         if (plan_.weighted[a] != static_cast<int>(o)) continue;
-        const int s = slot_of(o, static_cast<int>(a));
+        const int s = slot_of(o, a);
         kernels.scale_along(piece.block.sizes, piece.block.strides, s, orbit_sizes(layout.slot(s), layout.coordinate(rank_, s)),
                             piece.array);
     }
@@ -225,7 +224,7 @@ void ProductRun::take_result(Call& call) const {
 /// Are the windows before `end` that do not cut the result at their beginning?
 bool ProductRun::is_first(const Call& call, std::size_t end) const {
     for (std::size_t w = 0; w < end; ++w)
-        if (!plan_.axes[static_cast<std::size_t>(plan_.windows[w].axis)].in(plan_.result()) && call.range[w] != 0) return false;
+        if (!plan_.axes[plan_.windows[w].axis].in(plan_.result()) && call.range[w] != 0) return false;
     return true;
 }
 
@@ -233,8 +232,7 @@ void ProductRun::move_out(Call& call) {
     const auto o = plan_.result();
     if (plan_.operands[o].in_place) return;
     // The first movement scales all of the output.
-    const bool first = std::all_of(call.range.begin() + static_cast<std::ptrdiff_t>(cut_by_[o].value_or(0)), call.range.end(),
-                                   [](auto range) { return range == 0; });
+    const bool first = std::all_of(call.range.begin() + cut_by_[o].value_or(0), call.range.end(), [](auto range) { return range == 0; });
     const void* const beta = first ? call.beta : nullptr;
     call.error.run([&] {
         std::unique_ptr<MovementRun> made;
@@ -336,14 +334,13 @@ void ProductRun::multiply_in_slices(Call& call, const void* beta) const {
     const auto& block = call.pieces.back().block;
     if (block.axes.empty()) return chain_->run(call.kernels, call.pieces, call.alpha, beta, call.workspace);
     const auto longest = std::max_element(block.sizes.begin(), block.sizes.end()) - block.sizes.begin();
-    const int axis = block.axes[static_cast<std::size_t>(longest)];
-    const auto length = block.sizes[static_cast<std::size_t>(longest)];
+    const int axis = block.axes[longest];
+    const auto length = block.sizes[longest];
     double products = 1;
     for (const int a : plan_.iteration_axes(plan_.chain.front()))
         for (std::size_t o = 0; o < call.pieces.size(); ++o)
             if (const auto& own = call.pieces[o].block; std::count(own.axes.begin(), own.axes.end(), a) > 0) {
-                products *= static_cast<double>(
-                    own.sizes[static_cast<std::size_t>(std::find(own.axes.begin(), own.axes.end(), a) - own.axes.begin())]);
+                products *= own.sizes[std::find(own.axes.begin(), own.axes.end(), a) - own.axes.begin()];
                 break;
             }
     const auto slices =
@@ -385,10 +382,9 @@ local::RowProduct ProductRun::row_product() const {
         for (std::size_t f = 0; f < factors.size(); ++f) {
             const int a = factors[f];
             auto& axis = product.child[c][f];
-            axis.count = plan_.axes[static_cast<std::size_t>(a)].size;
-            axis.summed = plan_.axes[static_cast<std::size_t>(a)].is_contracted();
-            axis.stride = axis.summed ? other_strides[static_cast<std::size_t>(slot_of(other, a))]
-                                      : result_strides[static_cast<std::size_t>(slot_of(result, a))];
+            axis.count = plan_.axes[a].size;
+            axis.summed = plan_.axes[a].is_contracted();
+            axis.stride = axis.summed ? other_strides[slot_of(other, a)] : result_strides[slot_of(result, a)];
         }
         // Two factors that are both free, or both summed, follow each other in their array: they are one.
         if (factors.size() == 2 && product.child[c][0].summed == product.child[c][1].summed) {

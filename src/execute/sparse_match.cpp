@@ -9,7 +9,7 @@ namespace arges {
 
 SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>& operands, const SparseLayout& to,
                          std::span<const std::int64_t> lengths, const RequireBytes& require) {
-    const auto width = static_cast<std::int64_t>(lengths.size() * sizeof(std::int64_t));
+    const std::int64_t width = lengths.size() * sizeof(std::int64_t);
     std::int64_t most = 0;
     for (const auto& columns : operands) {
         moves_.emplace_back(comm, columns, nullptr, to, std::vector<std::int64_t>{0});
@@ -70,7 +70,7 @@ std::int64_t SparseMatch::packed() const {
 }
 
 std::int64_t SparseMatch::list_bytes() const {
-    auto bytes = static_cast<std::int64_t>((runs_.order.size() + runs_.start.size()) * sizeof(std::int64_t));
+    std::int64_t bytes = (runs_.order.size() + runs_.start.size()) * sizeof(std::int64_t);
     for (const auto& move : moves_) bytes += move.list_bytes();
     for (const auto& columns : moved_)
         for (const auto& column : columns) bytes += static_cast<std::int64_t>(column.size() * sizeof(std::int64_t));

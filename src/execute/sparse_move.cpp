@@ -12,10 +12,10 @@ namespace arges {
 SparseMove::SparseMove(const Communicator* comm, const IndexSpans& columns, std::vector<std::int64_t>* wanted, const SparseLayout& to,
                        const std::vector<std::int64_t>& copies)
     : comm_(comm) {
-    const auto ranks = static_cast<std::size_t>(comm == nullptr ? 1 : comm->size());
-    const auto me = static_cast<std::size_t>(comm == nullptr ? 0 : comm->rank());
+    const std::size_t ranks = comm == nullptr ? 1 : comm->size();
+    const std::size_t me = comm == nullptr ? 0 : comm->rank();
     if (ranks == 1 && wanted == nullptr && copies.size() == 1) {
-        count_ = most_ = columns.empty() ? 0 : static_cast<std::int64_t>(columns[0].size());
+        count_ = most_ = columns.empty() ? 0 : std::ssize(columns[0]);
         begin_ = {0, count_};
         source_ = {0};
         receives_ = {count_};
@@ -31,8 +31,8 @@ SparseMove::SparseMove(const Communicator* comm, const IndexSpans& columns, std:
         begin_.assign(ranks + 1, 0);
         for (std::size_t i = 0; i < count; ++i) {
             const auto position = wanted != nullptr ? static_cast<std::size_t>((*wanted)[i]) : i;
-            rank[i] = static_cast<std::int32_t>(to.rank_of([&](int mode) { return columns[static_cast<std::size_t>(mode)][position]; }));
-            ++begin_[static_cast<std::size_t>(rank[i]) + 1];
+            rank[i] = to.rank_of([&](int mode) { return columns[mode][position]; });
+            ++begin_[rank[i] + 1];
         }
         std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
         in_order_ = wanted == nullptr && std::is_sorted(rank.begin(), rank.end());
@@ -41,8 +41,7 @@ SparseMove::SparseMove(const Communicator* comm, const IndexSpans& columns, std:
             order_.resize(count);
             auto next = begin_;
             for (std::size_t i = 0; i < count; ++i)
-                order_[static_cast<std::size_t>(next[static_cast<std::size_t>(rank[i])]++)] =
-                    wanted != nullptr ? (*wanted)[i] : static_cast<std::int64_t>(i);
+                order_[next[rank[i]]++] = wanted != nullptr ? (*wanted)[i] : static_cast<std::int64_t>(i);
         }
         source_.assign(ranks, -1);
         for (std::size_t r = 0; r < ranks; ++r)
@@ -50,7 +49,7 @@ SparseMove::SparseMove(const Communicator* comm, const IndexSpans& columns, std:
                 for (auto offset : copies) source_[r + static_cast<std::size_t>(offset)] = static_cast<std::int64_t>(r);
         for (std::size_t r = 0; r < ranks; ++r)
             if (source_[r] >= 0) {
-                const auto from = static_cast<std::size_t>(source_[r]);
+                const std::size_t from = source_[r];
                 sends[r] = begin_[from + 1] - begin_[from];
             }
     });
@@ -66,19 +65,19 @@ SparseMove::SparseMove(const Communicator* comm, const IndexSpans& columns, std:
 
 void SparseMove::move(const std::byte* from, std::byte* to, std::int64_t element_bytes) const {
     const auto ranks = receives_.size(), me = static_cast<std::size_t>(comm_ == nullptr ? 0 : comm_->rank());
-    const auto size = static_cast<std::size_t>(element_bytes);
+    const std::size_t size = element_bytes;
     Buffer<std::byte> packed;
     const std::byte* parts = from;
     agree(comm_, [&] {
         if (in_order_) return;
-        packed = Buffer<std::byte>(static_cast<std::int64_t>(order_.size()) * element_bytes);
+        packed = Buffer<std::byte>(std::ssize(order_) * element_bytes);
         const auto copy = [&](auto value) {
             using V = decltype(value);
             auto* const out = reinterpret_cast<V*>(packed.data());
             const auto* const in = reinterpret_cast<const V*>(from);
-            const auto count = static_cast<std::int64_t>(order_.size());
+            const auto count = std::ssize(order_);
 #pragma omp parallel for schedule(static)
-            for (std::int64_t i = 0; i < count; ++i) out[i] = in[order_[static_cast<std::size_t>(i)]];
+            for (std::int64_t i = 0; i < count; ++i) out[i] = in[order_[i]];
         };
         if (size == sizeof(std::int64_t))
             copy(std::int64_t{});
@@ -94,12 +93,12 @@ void SparseMove::move(const std::byte* from, std::byte* to, std::int64_t element
     for (std::size_t r = 0; r < ranks; ++r) {
         const auto bytes = static_cast<std::size_t>(receives_[r]) * size;
         if (r == me && bytes > 0)
-            std::memcpy(to + at, parts + static_cast<std::size_t>(begin_[static_cast<std::size_t>(source_[me])]) * size, bytes);
+            std::memcpy(to + at, parts + static_cast<std::size_t>(begin_[source_[me]]) * size, bytes);
         else if (bytes > 0)
             receives.push_back({static_cast<std::int64_t>(r), to + at, static_cast<std::int64_t>(bytes)});
         at += bytes;
         if (r == me || source_[r] < 0) continue;
-        const auto source = static_cast<std::size_t>(source_[r]);
+        const std::size_t source = source_[r];
         const auto count = begin_[source + 1] - begin_[source];
         if (count > 0)
             sends.push_back({static_cast<std::int64_t>(r), const_cast<std::byte*>(parts) + static_cast<std::size_t>(begin_[source]) * size,

@@ -49,9 +49,9 @@ public:
     /// What finding out takes for each nonzero on this rank.
     static constexpr std::int64_t listing_bytes = sizeof(std::int32_t) + sizeof(std::int64_t);
     /// Nonzeros that are put side by side while values or a column of indices move.
-    std::int64_t packed() const { return in_order_ ? 0 : static_cast<std::int64_t>(order_.size()); }
+    std::int64_t packed() const { return in_order_ ? 0 : std::ssize(order_); }
     /// Memory of the lists, in bytes.
-    std::int64_t list_bytes() const { return static_cast<std::int64_t>(order_.size() * sizeof(std::int64_t)); }
+    std::int64_t list_bytes() const { return order_.size() * sizeof(std::int64_t); }
 
 private:
     void move(const std::byte* from, std::byte* to, std::int64_t element_bytes) const;

@@ -20,7 +20,7 @@ constexpr std::int64_t most_pairs = std::int64_t{1} << 18;
 
 std::int64_t count_of(const SampledFactor& factor) {
     for (const auto* columns : {&factor.shared, &factor.output})
-        if (!columns->empty()) return static_cast<std::int64_t>(columns->front().size());
+        if (!columns->empty()) return std::ssize(columns->front());
     return 0;
 }
 
@@ -53,10 +53,10 @@ std::vector<std::uint64_t> evenly_spaced(const Communicator* comm, const IndexSp
     std::vector<std::uint64_t> mine;
     agree(comm, [&] {
         // With a place of its own for each sample, so that parts of any size have their share.
-        const double step = std::max(1.0, static_cast<double>(total) / static_cast<double>(wanted));
+        const double step = std::max(1.0, static_cast<double>(total) / wanted);
         const auto rank = comm == nullptr ? std::int64_t{0} : comm->rank();
         for (double at = step * unit_interval(splitmix(static_cast<std::uint64_t>(rank))); at < static_cast<double>(count); at += step)
-            mine.push_back(hash_of(columns, static_cast<std::size_t>(at)));
+            mine.push_back(hash_of(columns, at));
     });
     return all(comm, mine);
 }
@@ -86,22 +86,20 @@ private:
         std::vector<std::uint32_t> rows;
         std::int64_t count = 0;  ///< nonzeros of the second factor
     };
-    std::size_t place(std::uint64_t row) const {
-        return static_cast<std::size_t>(std::lower_bound(rows_.begin(), rows_.end(), row) - rows_.begin());
-    }
+    std::size_t place(std::uint64_t row) const { return std::lower_bound(rows_.begin(), rows_.end(), row) - rows_.begin(); }
     bool find_keys(const SampledFactor& a) {
         std::vector<Pair> mine;
         agree(comm_, [&] {
             HashFilter filter;
             for (auto row : rows_) filter.add(row);
-            for (std::size_t k = 0; k < static_cast<std::size_t>(count_of(a)); ++k) {
+            for (std::int64_t k = 0; k < count_of(a); ++k) {
                 const auto row = hash_of(a.output, k, hash_of(a.common, k));
                 if (filter.may_have(row) && std::binary_search(rows_.begin(), rows_.end(), row))
                     mine.push_back({row, hash_of(a.shared, k)});
-                if (static_cast<std::int64_t>(mine.size()) > most_pairs) return;
+                if (std::ssize(mine) > most_pairs) return;
             }
         });
-        auto total = static_cast<std::int64_t>(mine.size());
+        auto total = std::ssize(mine);
         if (comm_ != nullptr) comm_->sum(&total, 1);
         if (total > most_pairs) return false;
         lengths_.assign(rows_.size(), 0);
@@ -110,14 +108,14 @@ private:
             lengths_[r] += 1;
             const auto [known, is_new] = places_.emplace(key, keys_.size());
             if (is_new) keys_.emplace_back();
-            keys_[known->second].rows.push_back(static_cast<std::uint32_t>(r));
+            keys_[known->second].rows.push_back(r);
             filter_.add(key);
         }
         return true;
     }
     template <class F>
     void for_each_nonzero_of_b(F&& f) {
-        for (std::size_t k = 0; k < static_cast<std::size_t>(count_of(b_)); ++k) {
+        for (std::int64_t k = 0; k < count_of(b_); ++k) {
             const auto key = hash_of(b_.shared, k);
             if (!filter_.may_have(key)) continue;
             if (const auto known = places_.find(key); known != places_.end()) f(k, keys_[known->second]);
@@ -128,7 +126,7 @@ private:
         for_each_nonzero_of_b([](std::size_t, Key& key) { ++key.count; });
         std::vector<std::int64_t> counts;
         for (const auto& key : keys_) counts.push_back(key.count);
-        if (comm_ != nullptr) comm_->sum(counts.data(), static_cast<std::int64_t>(counts.size()));
+        if (comm_ != nullptr) comm_->sum(counts.data(), std::ssize(counts));
         std::vector<double> part(rows_.size(), 0);  // first the multiplications of a row
         for (std::size_t n = 0; n < keys_.size(); ++n)
             for (auto r : keys_[n].rows) part[r] += static_cast<double>(counts[n]);
@@ -172,10 +170,10 @@ std::int64_t sample_bytes(std::int64_t nonzeros_of_a, std::int64_t nonzeros_of_b
     // A sample and its place; a pair, again from all ranks, its key with the rows that have it, and the key's place.
     constexpr std::int64_t of_sample = 64, of_pair = 2 * sizeof(Pair) + 40 + 64 + 64;
     // Columns of drawn rows, of this rank and of all: half of the buckets at most are filled, each while it is sorted.
-    const auto products = static_cast<double>(std::min(most_pairs, nonzeros_of_a)) * static_cast<double>(nonzeros_of_b);
+    const auto products = static_cast<double>(std::min(most_pairs, nonzeros_of_a)) * nonzeros_of_b;
     const auto columns = static_cast<std::int64_t>(std::min(products, 0.5 * static_cast<double>(buckets) * sampled_rows));
-    return 4 * static_cast<std::int64_t>(sizeof(std::uint64_t)) * (std::int64_t{1} << 13U) + sampled_nonzeros * of_sample +
-           std::min(most_pairs, nonzeros_of_a) * of_pair + columns * static_cast<std::int64_t>(4 * sizeof(std::uint32_t));
+    return 4 * std::int64_t{sizeof(std::uint64_t)} * (std::int64_t{1} << 13U) + sampled_nonzeros * of_sample +
+           std::min(most_pairs, nonzeros_of_a) * of_pair + columns * std::int64_t{4 * sizeof(std::uint32_t)};
 }
 
 ProductCounts sample_product(const Communicator* comm, const SampledFactor& a, const SampledFactor& b) {
@@ -192,14 +190,14 @@ ProductCounts sample_product(const Communicator* comm, const SampledFactor& a, c
         filter.add(key);
     }
     double met = 0;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(of_b); ++k) {
+    for (std::int64_t k = 0; k < of_b; ++k) {
         const auto key = hash_of(b.shared, k);
         if (!filter.may_have(key)) continue;
         if (const auto known = times.find(key); known != times.end()) met += known->second;
     }
     if (comm != nullptr) comm->sum(&met, 1);
     if (keys.empty()) return result;
-    result.products = met * static_cast<double>(totals[0]) / static_cast<double>(keys.size());
+    result.products = met * static_cast<double>(totals[0]) / keys.size();
     IndexSpans row = a.common;
     row.insert(row.end(), a.output.begin(), a.output.end());
     const auto rows = evenly_spaced(comm, row, of_a, totals[0], sampled_rows);
@@ -207,7 +205,7 @@ ProductCounts sample_product(const Communicator* comm, const SampledFactor& a, c
     if (!counter.is_possible()) return result;
     double sum = 0;
     for (auto r : rows) sum += counter.for_each_nonzero(r);
-    if (!rows.empty()) result.nonzeros = std::min(result.products, sum * static_cast<double>(totals[0]) / static_cast<double>(rows.size()));
+    if (!rows.empty()) result.nonzeros = std::min(result.products, sum * static_cast<double>(totals[0]) / rows.size());
     return result;
 }
 

@@ -11,7 +11,7 @@ namespace arges {
 /// Where the elements of an array begin that belong to nonzeros.
 std::vector<std::int64_t> SparseStepRun::offsets_in(const Layout& layout, const std::vector<int>& labels, const Arrived& operand,
                                                     std::int64_t count, std::span<const std::int64_t> positions) const {
-    std::vector<std::int64_t> result(static_cast<std::size_t>(count), 0);
+    std::vector<std::int64_t> result(count, 0);
     if (is_idle()) return result;
     const auto strides = layout.strides(rank_);
     for (std::size_t d = 0; d < labels.size(); ++d) {
@@ -19,8 +19,7 @@ std::vector<std::int64_t> SparseStepRun::offsets_in(const Layout& layout, const 
         const auto* const index = column(operand, labels[d]).data();
         const auto parts = part(labels[d]), stride = strides[d];
 #pragma omp parallel for schedule(static)
-        for (std::int64_t k = 0; k < count; ++k)
-            result[static_cast<std::size_t>(k)] += index[positions.empty() ? k : positions[static_cast<std::size_t>(k)]] / parts * stride;
+        for (std::int64_t k = 0; k < count; ++k) result[k] += index[positions.empty() ? k : positions[k]] / parts * stride;
     }
     return result;
 }
@@ -63,7 +62,7 @@ void SparseStepRun::choose_rows() {
         std::vector<int> row_dimensions, free_dimensions, row_labels;
         bool is_divided = false;
         for (int label : block.labels) {  // in the order of the array
-            const auto dimension = static_cast<int>(std::find(from.labels.begin(), from.labels.end(), label) - from.labels.begin());
+            const int dimension = std::find(from.labels.begin(), from.labels.end(), label) - from.labels.begin();
             const bool in_row = SparseStep::has(operand.labels, label);
             (in_row ? row_dimensions : free_dimensions).push_back(dimension);
             if (in_row) row_labels.push_back(label);
@@ -80,12 +79,12 @@ void SparseStepRun::choose_rows() {
             for (int label : row_labels) columns.push_back(column(operand, label));
             rows = sparse::numbered(operand.count, columns, lengths_of(step_, row_labels));
             elements[0] = rows.count;
-            for (int d : free_dimensions) elements[0] *= from.layout.extents()[static_cast<std::size_t>(d)];
+            for (int d : free_dimensions) elements[0] *= from.layout.extents()[d];
             elements[1] = is_needed ? 0 : block.move->volume().received;
         });
         comm_->sum(elements, 2);
         if (!is_needed && elements[0] >= elements[1]) continue;
-        pass(comm_->maximum(rows.count) * 4 * static_cast<std::int64_t>(sizeof(std::int64_t)));
+        pass(comm_->maximum(rows.count) * 4 * std::int64_t{sizeof(std::int64_t)});
         block.rows = std::make_unique<DenseRows>(*comm_, from.layout, row_dimensions, free_dimensions, rows.tuples);
         block.move.reset();
         inspected_bytes_ += block.rows->inspected_bytes();
@@ -145,16 +144,16 @@ void SparseStepRun::prepare_rows_out(const std::vector<std::int64_t>& firsts) {
     IndexColumns rows;
     agree(comm_, [&] {
         for (int label : step_.output) {
-            const auto dimension = static_cast<int>(std::find(result.labels.begin(), result.labels.end(), label) - result.labels.begin());
+            const int dimension = std::find(result.labels.begin(), result.labels.end(), label) - result.labels.begin();
             const bool in_row = SparseStep::has(sparse_[0].labels, label);
             (in_row ? row_dimensions : free_dimensions).push_back(dimension);
             if (!in_row) continue;
             auto& indices = rows.emplace_back();
             indices.reserve(firsts.size());
-            for (auto k : firsts) indices.push_back(column(sparse_[0], label)[static_cast<std::size_t>(k)]);
+            for (auto k : firsts) indices.push_back(column(sparse_[0], label)[k]);
         }
     });
-    take(comm_->maximum(static_cast<std::int64_t>(firsts.size())) * static_cast<std::int64_t>((rows.size() + 3) * sizeof(std::int64_t)));
+    take(comm_->maximum(std::ssize(firsts)) * static_cast<std::int64_t>((rows.size() + 3) * sizeof(std::int64_t)));
     rows_out_ = std::make_unique<DenseRows>(*comm_, result.layout, row_dimensions, free_dimensions, rows);
     inspected_bytes_ += rows_out_->inspected_bytes();
     agree(comm_, [&] {
@@ -173,7 +172,7 @@ void SparseStepRun::prepare_with_dense() {
     const auto in_rows = chosen(step_.output, operand.labels, true), in_loops = step_.dense_labels();
     const bool adds_rows = step_.result && plan_.grid.by_hash && !in_rows.empty();
     const bool own_order = !step_.result && in_rows.size() == operand.labels.size();  // every nonzero is a row of the result
-    const auto list = static_cast<std::int64_t>(sizeof(std::int64_t)) * (3 + static_cast<std::int64_t>(step_.dense.size()));
+    const auto list = std::int64_t{sizeof(std::int64_t)} * (3 + std::ssize(step_.dense));
     take(operand.move->most() * list);
     std::int64_t loops = 1;
     std::vector<std::int64_t> firsts;  // of the runs
@@ -207,8 +206,7 @@ void SparseStepRun::prepare_with_dense() {
             block.row_of = {};
         }
         firsts = large_vector<std::int64_t>(operand.count > 0 ? static_cast<std::size_t>(runs.count()) : 0);
-        for (std::size_t run = 0; run < firsts.size(); ++run)
-            firsts[run] = static_cast<std::int64_t>(runs.first(static_cast<std::int64_t>(run)));
+        for (std::size_t run = 0; run < firsts.size(); ++run) firsts[run] = runs.first(run);
         run_start_ = operand.count > 0 ? std::move(runs.start) : std::vector<std::int64_t>{0};
         std::vector<std::int64_t> result_strides(step_.output.size(), 0);
         if (adds_rows) {
@@ -226,16 +224,14 @@ void SparseStepRun::prepare_with_dense() {
             axis.size = local_extent(label);
             if (step_.result) {
                 const auto place = std::find(step_.output.begin(), step_.output.end(), label);
-                if (place != step_.output.end()) axis.result = result_strides[static_cast<std::size_t>(place - step_.output.begin())];
+                if (place != step_.output.end()) axis.result = result_strides[place - step_.output.begin()];
             } else if (step_.has_output(label)) {
                 axis.result = loops;
                 loops *= axis.size;
             }
             for (const auto& block : dense_) {
                 const auto place = std::find(block.labels.begin(), block.labels.end(), label);
-                axis.factors.push_back(place == block.labels.end() || is_idle()
-                                           ? 0
-                                           : block_strides(block)[static_cast<std::size_t>(place - block.labels.begin())]);
+                axis.factors.push_back(place == block.labels.end() || is_idle() ? 0 : block_strides(block)[place - block.labels.begin()]);
             }
         }
         products_ = operand.count;
@@ -248,11 +244,11 @@ void SparseStepRun::prepare_with_dense() {
             return contiguous(a) < contiguous(b);
         });
         if (step_.result) {
-            if (!adds_rows) run_target_ = offsets_in(sums_, step_.output, operand, static_cast<std::int64_t>(firsts.size()), firsts);
+            if (!adds_rows) run_target_ = offsets_in(sums_, step_.output, operand, std::ssize(firsts), firsts);
             return;
         }
         result_step_ = loops;
-        result_count_ = static_cast<std::int64_t>(firsts.size()) * loops;
+        result_count_ = std::ssize(firsts) * loops;
         result_layout_ = plan_.grid.layout_of(step_.output);
         has_pattern_of_operand_ = own_order && in_loops.empty() && may_share_pattern();
     });
@@ -261,24 +257,23 @@ void SparseStepRun::prepare_with_dense() {
     take(most(result_count_) * (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
     IndexColumns indices;
     agree(comm_, [&] {
-        const auto runs_here = static_cast<std::int64_t>(firsts.size());
+        const auto runs_here = std::ssize(firsts);
         for (int label : step_.output) {
             auto& to = indices.emplace_back(large_vector<std::int64_t>(static_cast<std::size_t>(result_count_)));
             const auto loop = std::find(in_loops.begin(), in_loops.end(), label);
-            std::vector<std::int64_t> along(static_cast<std::size_t>(loops), 0);  // the label's indices in the elements of a run
+            std::vector<std::int64_t> along(loops, 0);  // the label's indices in the elements of a run
             if (loop != in_loops.end()) {
                 std::int64_t before = 1;
                 for (auto other = in_loops.begin(); other != loop; ++other)
                     if (step_.has_output(*other)) before *= local_extent(*other);
-                for (std::int64_t l = 0; l < loops; ++l)
-                    along[static_cast<std::size_t>(l)] = coordinate(label) + l / before % local_extent(label) * part(label);
+                for (std::int64_t l = 0; l < loops; ++l) along[l] = coordinate(label) + l / before % local_extent(label) * part(label);
             }
             const std::int64_t* const from = loop == in_loops.end() ? column(operand, label).data() : nullptr;
 #pragma omp parallel for schedule(static)
             for (std::int64_t run = 0; run < runs_here; ++run) {
                 auto* const own = to.data() + run * loops;
                 if (from != nullptr)
-                    std::fill_n(own, loops, from[firsts[static_cast<std::size_t>(run)]]);
+                    std::fill_n(own, loops, from[firsts[run]]);
                 else
                     std::copy(along.begin(), along.end(), own);
             }

@@ -35,9 +35,7 @@ void SparseStepRun::take(std::int64_t bytes) {
     require_(taken_);
 }
 
-std::int64_t SparseStepRun::coordinate(int label) const {
-    return rank_ / plan_.grid.strides()[static_cast<std::size_t>(label)] % part(label);
-}
+std::int64_t SparseStepRun::coordinate(int label) const { return rank_ / plan_.grid.strides()[label] % part(label); }
 
 std::int64_t SparseStepRun::local_extent(int label) const {
     const auto left = step_.extent(label) - coordinate(label);
@@ -54,7 +52,7 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
     const bool picks = has_diagonal || is_divided;
     std::vector<std::int64_t> wanted;
     IndexSpans columns;
-    const auto here = indices.empty() ? std::int64_t{0} : static_cast<std::int64_t>(indices[0].size());
+    const auto here = indices.empty() ? std::int64_t{0} : std::ssize(indices[0]);
     pass(most(here * (SparseMove::listing_bytes + (picks ? static_cast<std::int64_t>(sizeof wanted[0]) + 1 : 0))));
     agree(comm_, [&] {
         for (int label : result.labels) columns.push_back(indices[mode_of(label)]);
@@ -68,9 +66,9 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
         std::vector<char> chosen(count);
 #pragma omp parallel for schedule(static)
         for (std::size_t k = 0; k < count; ++k) chosen[k] = is_wanted(k) ? 1 : 0;
-        wanted.reserve(static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), 1)));
+        wanted.reserve(std::count(chosen.begin(), chosen.end(), 1));
         for (std::size_t k = 0; k < count; ++k)
-            if (chosen[k] != 0) wanted.push_back(static_cast<std::int64_t>(k));
+            if (chosen[k] != 0) wanted.push_back(k);
     });
     result.move = std::make_unique<SparseMove>(comm_, columns, picks ? &wanted : nullptr, plan_.grid.layout_of(result.labels),
                                                plan_.grid.copies_of(result.labels));
@@ -79,7 +77,7 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
         result.columns = columns;
         return result;
     }
-    const auto width = static_cast<std::int64_t>(result.labels.size() * sizeof(std::int64_t));
+    const std::int64_t width = result.labels.size() * sizeof(std::int64_t);
     const auto lists = most(result.move->list_bytes());
     take(result.move->most() * (width + step_.bytes_of(sparse_.size())) + lists);
     pass(lists);  // a column, packed
@@ -90,8 +88,7 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
 }
 
 const std::span<const std::int64_t>& SparseStepRun::column(const Arrived& operand, int label) const {
-    return operand
-        .columns[static_cast<std::size_t>(std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin())];
+    return operand.columns[std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin()];
 }
 
 /// Nothing of the last sparse operand moves or is repeated, so that the result may have its nonzeros in its order.
@@ -104,7 +101,7 @@ void SparseStepRun::prepare_rows() {
     const auto shared = chosen(a.labels, b.labels, true);
     const auto rows = chosen(step_.output, a.labels, true), columns = chosen(chosen(step_.output, a.labels, false), b.labels, true);
     const auto factors = a.move->most() + b.move->most() + (step_.has_mask() ? sparse_[2].move->most() : 0);
-    pass(factors * static_cast<std::int64_t>(6 * sizeof(std::int64_t)));  // numbers, places, columns
+    pass(factors * std::int64_t{6 * sizeof(std::int64_t)});  // numbers, places, columns
     sparse::Numbering row_numbers, column_numbers;
     const auto spans = [&](const Arrived& operand, const std::vector<int>& labels) {
         sparse::Columns result;
@@ -125,12 +122,12 @@ void SparseStepRun::prepare_rows() {
                 if (!met) break;
                 auto& some = met_columns.emplace_back();
                 some.reserve(met->size());
-                for (auto k : *met) some.push_back(span[static_cast<std::size_t>(k)]);
+                for (auto k : *met) some.push_back(span[k]);
                 span = some;
             }
             return result;
         };
-        const auto count_of_b = met ? static_cast<std::int64_t>(met->size()) : b.count;
+        const auto count_of_b = met ? std::ssize(*met) : b.count;
         const auto inner = sparse::numbered(count_of_b, spans_of_b(shared), lengths_of(step_, shared));
         column_numbers = step_.has_mask() ? sparse::numbered(sparse_[2].count, spans(sparse_[2], columns), lengths_of(step_, columns))
                                           : sparse::numbered(count_of_b, spans_of_b(columns), lengths_of(step_, columns));
@@ -150,15 +147,15 @@ void SparseStepRun::prepare_rows() {
             for (std::size_t k = 0; k < row.size(); ++k)
                 if (counts(k)) ++start[row[k] + 1];
             std::partial_sum(start.begin(), start.end(), start.begin());
-            std::vector<std::int64_t> order(static_cast<std::size_t>(start.back()));
+            std::vector<std::int64_t> order(start.back());
             auto next = start;
             for (std::size_t k = 0; k < row.size(); ++k)
-                if (counts(k)) order[static_cast<std::size_t>(next[row[k]]++)] = static_cast<std::int64_t>(k);
+                if (counts(k)) order[next[row[k]]++] = k;
             list.resize(order.size());
-            for (std::size_t k = 0; k < order.size(); ++k) list[k] = column[static_cast<std::size_t>(order[k])];
+            for (std::size_t k = 0; k < order.size(); ++k) list[k] = column[order[k]];
             if (origin != nullptr)
-                for (auto& k : order) k = (*origin)[static_cast<std::size_t>(k)];
-            if (static_cast<std::int64_t>(order.size()) != count || !is_identity(order)) store(std::move(order), places);
+                for (auto& k : order) k = (*origin)[k];
+            if (std::ssize(order) != count || !is_identity(order)) store(std::move(order), places);
         };
         const auto* const origin = met ? &*met : nullptr;
         by_rows(a.count, nullptr, row_of_a, inner_of_a, row_numbers.count, a_start_, a_columns_, a_places_);
@@ -173,10 +170,10 @@ void SparseStepRun::prepare_rows() {
         width_ = by_dots_ ? inner.count : column_numbers.count;
     });
     if (step_.has_mask()) return prepare_under_mask(rows, columns, row_numbers, column_numbers);
-    take(factors * static_cast<std::int64_t>(2 * sizeof(std::int64_t)));
+    take(factors * std::int64_t{2 * sizeof(std::int64_t)});
     products_ = sparse::products_of({a_start_, a_columns_}, {b_start_, b_columns_});
     const auto columns_at_most = std::min(most(products_), static_cast<std::int64_t>(plan_.result_nonzeros * 2) + (std::int64_t{1} << 20));
-    pass(columns_at_most * static_cast<std::int64_t>(2 * sizeof(std::uint32_t)));  // of groups of rows, then side by side
+    pass(columns_at_most * std::int64_t{2 * sizeof(std::uint32_t)});  // of groups of rows, then side by side
     IndexColumns indices;
     agree(comm_, [&] {
         structure_ = sparse::structure_of_product({a_start_, a_columns_}, {b_start_, b_columns_}, width_);
@@ -217,7 +214,7 @@ void SparseStepRun::prepare_under_mask(const std::vector<int>& rows, const std::
         if (missed > 0) {
             std::vector<std::int64_t> kept;
             structure_ = sparse::selected(mask, reached, kept);
-            for (auto& k : kept) k = mask_order_[static_cast<std::size_t>(k)];
+            for (auto& k : kept) k = mask_order_[k];
             mask_order_ = std::move(kept);
         }
         indices = indices_of_result(rows, columns, row_numbers, column_numbers);
@@ -229,7 +226,7 @@ void SparseStepRun::prepare_under_mask(const std::vector<int>& rows, const std::
 /// each of a?
 bool SparseStepRun::dots_are_fewer(const std::vector<std::uint32_t>& inner_of_b, const std::vector<std::uint32_t>& column_of_b,
                                    std::int64_t inner) {
-    std::vector<std::int64_t> in_row(static_cast<std::size_t>(inner), 0), in_column;
+    std::vector<std::int64_t> in_row(inner, 0), in_column;
     for (std::size_t k = 0; k < inner_of_b.size(); ++k) {
         if (column_of_b[k] == sparse::none) continue;
         ++in_row[inner_of_b[k]];
@@ -257,8 +254,7 @@ void SparseStepRun::take_mask(const sparse::Numbering& rows, const sparse::Numbe
     structure_.columns = Buffer<std::uint32_t>(count);
     for (auto r : rows.numbers) ++structure_.start[r + 1];
     for (std::int64_t r = 0; r < rows.count; ++r) structure_.start[r + 1] += structure_.start[r];
-    for (std::int64_t k = 0; k < count; ++k)
-        structure_.columns[k] = columns.numbers[static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)])];
+    for (std::int64_t k = 0; k < count; ++k) structure_.columns[k] = columns.numbers[runs.order[k]];
     mask_order_ = std::move(runs.order);
 }
 
@@ -269,14 +265,13 @@ IndexColumns SparseStepRun::indices_of_result(const std::vector<int>& rows, cons
         auto& to = indices.emplace_back(large_vector<std::int64_t>(static_cast<std::size_t>(result_count_)));
         const auto in_row = std::find(rows.begin(), rows.end(), label);
         const bool is_row = in_row != rows.end();
-        const auto& tuples =
-            is_row ? row_numbers.tuples[static_cast<std::size_t>(in_row - rows.begin())]
-                   : column_numbers.tuples[static_cast<std::size_t>(std::find(columns.begin(), columns.end(), label) - columns.begin())];
+        const auto& tuples = is_row ? row_numbers.tuples[in_row - rows.begin()]
+                                    : column_numbers.tuples[std::find(columns.begin(), columns.end(), label) - columns.begin()];
         const auto count = row_numbers.count;
 #pragma omp parallel for schedule(dynamic, 64)
         for (std::int64_t row = 0; row < count; ++row)
             for (auto k = structure_.start[row]; k < structure_.start[row + 1]; ++k)
-                to[static_cast<std::size_t>(k)] = is_row ? tuples[static_cast<std::size_t>(row)] : tuples[structure_.columns[k]];
+                to[k] = is_row ? tuples[row] : tuples[structure_.columns[k]];
     }
     return indices;
 }
@@ -288,11 +283,11 @@ void SparseStepRun::add_up(IndexColumns indices) {
         return;
     }
     result_layout_ = plan_.grid.result_layout(step_.label_extents, step_.output);
-    pass(most(static_cast<std::int64_t>(indices[0].size())) * SparseMove::listing_bytes);
+    pass(most(std::ssize(indices[0])) * SparseMove::listing_bytes);
     merge_ = std::make_unique<SparseMove>(comm_, spans_of(indices), nullptr, result_layout_, std::vector<std::int64_t>{0});
     // Indices, their order, and values of what comes.
     const auto width = static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)), lists = most(merge_->list_bytes());
-    take(merge_->most() * (width + static_cast<std::int64_t>(2 * sizeof(std::int64_t)) + step_.element_bytes) + lists);
+    take(merge_->most() * (width + std::int64_t{2 * sizeof(std::int64_t)} + step_.element_bytes) + lists);
     pass(lists);  // a column, packed
     const auto all = merge_->indices(spans_of(indices));
     inspected_bytes_ += merge_->sent() * width;
@@ -305,7 +300,7 @@ void SparseStepRun::add_up(IndexColumns indices) {
         if (merge_->count() == 0) merged_.start = {0};
         for (const auto& column : all) {
             auto& to = result_indices_.emplace_back();
-            to.reserve(static_cast<std::size_t>(merged_.count()));
+            to.reserve(merged_.count());
             for (std::int64_t run = 0; run < merged_.count(); ++run) to.push_back(column[merged_.first(run)]);
         }
     });
@@ -387,7 +382,7 @@ std::int64_t SparseStepRun::working_bytes(const std::vector<bool>& conjugated) c
         if (!operand.move->stays()) bytes += operand.count * step_.bytes_of(o);
         if (!operand.move->stays()) packed = std::max(packed, moved);
         const bool picks = o == 2 && !has_pattern_of_operand_;
-        if (picks || conjugated[o]) bytes += (picks ? static_cast<std::int64_t>(mask_order_.size()) : operand.count) * step_.element_bytes;
+        if (picks || conjugated[o]) bytes += (picks ? std::ssize(mask_order_) : operand.count) * step_.element_bytes;
     }
     auto results = step_.result ? 0 : result_count_;
     if (merge_) results += std::max(merge_->packed(), merged_.count()) + merge_->count();
@@ -410,7 +405,7 @@ std::vector<Buffer<std::byte>> SparseStepRun::brought(const ElementKernels& kern
         if (!conjugates && !picks) continue;
         agree(comm_, [&] {
             local::ListedTransfer list;
-            list.count = picks ? static_cast<std::int64_t>(mask_order_.size()) : operand.count;
+            list.count = picks ? std::ssize(mask_order_) : operand.count;
             list.from = picks ? mask_order_.data() : nullptr;
             Buffer<std::byte> copy(list.count * kernels.size);
             kernels.transfer_listed(list, values.back(), copy.data(), nullptr, {.conjugate = conjugates});
@@ -427,10 +422,9 @@ void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<co
     if (sparse_.size() > 1) {
         agree(comm_, [&] {
             local::SparseRowProduct product;
-            const auto rows = static_cast<std::int64_t>(a_start_.size()) - 1;
+            const auto rows = std::ssize(a_start_) - 1;
             product.a = {rows, a_start_.data(), a_columns_.data(), values[0], a_places_.numbers()};
-            product.b = {static_cast<std::int64_t>(b_start_.size()) - 1, b_start_.data(), b_columns_.data(), values[1],
-                         b_places_.numbers()};
+            product.b = {std::ssize(b_start_) - 1, b_start_.data(), b_columns_.data(), values[1], b_places_.numbers()};
             product.width = width_;
             product.by_dots = by_dots_;
             product.acting = step_.acting();
@@ -451,7 +445,7 @@ void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<co
         return;
     }
     local::SparseLoop loop;
-    loop.runs = static_cast<std::int64_t>(run_start_.size()) - 1;
+    loop.runs = std::ssize(run_start_) - 1;
     loop.start = run_start_.data();
     loop.target = step_.result ? run_target_.data() : nullptr;
     loop.result_step = result_step_;

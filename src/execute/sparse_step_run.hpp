@@ -87,7 +87,7 @@ private:
         local::NonzeroNumbers numbers() const { return {narrow.empty() ? nullptr : narrow.data(), wide.empty() ? nullptr : wide.data()}; }
     };
 
-    std::int64_t part(int label) const { return plan_.grid.parts[static_cast<std::size_t>(label)]; }
+    std::int64_t part(int label) const { return plan_.grid.parts[label]; }
     std::int64_t coordinate(int label) const;
     std::int64_t local_extent(int label) const;
     bool is_idle() const { return rank_ >= plan_.grid.ranks(); }

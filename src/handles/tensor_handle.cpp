@@ -66,7 +66,7 @@ T converted_element(const S& value) {
     } else if constexpr (std::is_integral_v<T> && !std::is_same_v<S, bool>) {
         // The first power of two that is too large: the largest integer itself may not be a floating-point number.
         constexpr double beyond = 2.0 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
-        const auto number = static_cast<double>(value);
+        const double number = value;
         const bool has_room = std::is_integral_v<S> && sizeof(S) <= sizeof(T);
         if (!has_room && !(number > -beyond - 1 && number < beyond))
             throw InvalidArgument("conversion to " + to_string(element_type_of<T>()) + ": " + std::to_string(number) +

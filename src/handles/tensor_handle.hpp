@@ -167,9 +167,9 @@ T element_from(const Number& number);
 template <class T>
 Number number_from(const T& element) {
     if constexpr (std::is_integral_v<T>)
-        return static_cast<std::int64_t>(element);
+        return element;
     else if constexpr (std::is_floating_point_v<T>)
-        return static_cast<double>(element);
+        return element;
     else
         return std::complex<double>(element.real(), element.imag());
 }

@@ -11,7 +11,7 @@ void require_same_factor(const Communicator* ranks, const ElementKernels& kernel
                          const std::string& where) {
     if (ranks == nullptr) return;
     // Half of a digest, so that a rank without elements says what is larger than any.
-    const auto bits = static_cast<std::int64_t>(Digest().add(ElementArgument{kernels, factor}).value() >> 1U);
+    const std::int64_t bits = Digest().add(ElementArgument{kernels, factor}).value() >> 1U;
     constexpr auto none = std::numeric_limits<std::int64_t>::max();
     std::array<std::int64_t, 2> ends{gives_elements ? bits : none, gives_elements ? -bits : none};
     ranks->agree([] {}, ends);

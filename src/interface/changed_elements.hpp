@@ -21,7 +21,7 @@ public:
     ChangedElements(std::byte* data, Bytes element_bytes, std::int64_t size, std::int64_t expected)
         : data_(data), element_bytes_(element_bytes) {
         constexpr std::int64_t bits = 64;
-        if (size / bits <= expected) seen_.resize(static_cast<std::size_t>(size / bits + 1), 0);
+        if (size / bits <= expected) seen_.resize(size / bits + 1, 0);
     }
 
     /// True the first time for an element, whose value is then kept for undo(). @throws std::bad_alloc, and nothing has changed
@@ -32,7 +32,7 @@ public:
             few_.insert(offset);
             return true;
         }
-        auto& word = seen_[static_cast<std::size_t>(offset >> 6)];
+        auto& word = seen_[offset >> 6];
         const auto bit = std::uint64_t(1) << (offset & 63);
         if ((word & bit) != 0) return false;
         keep(offset);

@@ -16,7 +16,7 @@ namespace {
 Layout layout_of(const Factor& factor) {
     if (!factor.sparse) return factor.tensor->layout;
     const auto& lengths = factor.sparse->lengths();
-    return {RankGrid(), lengths, Symmetry::none(static_cast<int>(lengths.size())), std::vector<SlotMapping>(lengths.size())};
+    return {RankGrid(), lengths, Symmetry::none(lengths.size()), std::vector<SlotMapping>(lengths.size())};
 }
 
 /// Numbers labels by first appearance.
@@ -41,7 +41,7 @@ public:
                                       "\" is not a label; use letters, digits and underscores, one character per dimension or a "
                                       "list of names");
             auto& known = product_.label_names;
-            const auto l = static_cast<std::size_t>(std::find(known.begin(), known.end(), label) - known.begin());
+            const std::size_t l = std::find(known.begin(), known.end(), label) - known.begin();
             if (l == known.size()) {
                 known.push_back(label);
                 product_.label_extents.push_back(extents[d]);
@@ -51,7 +51,7 @@ public:
                 throw InvalidArgument("label '" + label + "' has extent " + std::to_string(product_.label_extents[l]) + " in " +
                                       dimension(*first_[l].first, first_[l].second) + " but " + std::to_string(extents[d]) + " in " +
                                       dimension(factor, d) + "; a label needs one extent, so correct the index string or the tensor");
-            result.labels.push_back(static_cast<int>(l));
+            result.labels.push_back(l);
         }
         return result;
     }
@@ -114,8 +114,8 @@ UnusualLabels unusual_labels(const Product& product) {
     if (product.is_number) return result;
     std::vector<int> in_factors(product.label_names.size(), 0), in_output(product.label_names.size(), 0);
     for (const auto& factor : product.factors)
-        for (int label : factor.labels) ++in_factors[static_cast<std::size_t>(label)];
-    for (int label : product.output.labels) ++in_output[static_cast<std::size_t>(label)];
+        for (int label : factor.labels) ++in_factors[label];
+    for (int label : product.output.labels) ++in_output[label];
     for (std::size_t l = 0; l < product.label_names.size(); ++l) {
         if (in_factors[l] == 0) result.repeated.push_back(product.label_names[l]);
         if (in_factors[l] == 1 && in_output[l] == 0) result.summed.push_back(product.label_names[l]);
@@ -125,7 +125,7 @@ UnusualLabels unusual_labels(const Product& product) {
 
 std::string labels_text(const OperandSpec& operand, const std::vector<std::string>& names) {
     std::vector<std::string> own;
-    for (int l : operand.labels) own.push_back(names[static_cast<std::size_t>(l)]);
+    for (int l : operand.labels) own.push_back(names[l]);
     return Labels(std::move(own)).to_string();
 }
 

@@ -129,7 +129,7 @@ private:
 
     std::size_t place_of(const std::string& label) const {
         const auto& names = left_.labels.names();
-        return static_cast<std::size_t>(std::find(names.begin(), names.end(), label) - names.begin());
+        return std::find(names.begin(), names.end(), label) - names.begin();
     }
 
     static std::uint8_t factor_of(const SignedPermutation& g) {
@@ -141,7 +141,7 @@ private:
         const auto& labels = operand.labels.names();
         SignedPermutation own{std::vector<int>(labels.size()), false, false};
         for (std::size_t d = 0; d < labels.size(); ++d) {
-            const auto& image = left_.labels.names()[static_cast<std::size_t>(exchange.image[place_of(labels[d])])];
+            const auto& image = left_.labels.names()[exchange.image[place_of(labels[d])]];
             const auto found = std::find(labels.begin(), labels.end(), image);
             own.image[d] = found == labels.end() ? -1 : static_cast<int>(found - labels.begin());
         }
@@ -164,8 +164,7 @@ private:
         const auto first = node.children[0].dimensions(), second = node.children[1].dimensions();
         auto names = left_.labels.names();
         std::map<std::string, std::string> image;
-        for (std::size_t d = 0; d < first.size(); ++d)
-            image[names[static_cast<std::size_t>(second[d])]] = names[static_cast<std::size_t>(first[d])];
+        for (std::size_t d = 0; d < first.size(); ++d) image[names[second[d]]] = names[first[d]];
         std::vector<std::int64_t> extents;
         for (std::size_t d = 0; d < names.size(); ++d)
             if (image.count(names[d]) == 0) extents.push_back(output_.shape().extents()[d]);
@@ -177,7 +176,7 @@ private:
                 if (const auto other = image.find(name); other != image.end()) name = other->second;
             operand.labels = Labels(std::move(own));
         }
-        const auto layout = [&] { return new_layout(world_, extents, Symmetry::none(static_cast<int>(extents.size()))); };
+        const auto layout = [&] { return new_layout(world_, extents, Symmetry::none(extents.size())); };
         const Factor diagonal{TensorState::make(kernels_, output_.world_handle, layout, output_.name), Labels(std::move(names)), false};
         ElementFunction(diagonal, operands, kernels_, f_).run(false, MapOver::all);
         if (world_.dry()) return;
@@ -203,7 +202,7 @@ private:
         Movement spec;
         spec.from = from.shape();
         spec.to = to;
-        for (const auto& label : labels) spec.from_labels.push_back(static_cast<int>(place_of(label)));
+        for (const auto& label : labels) spec.from_labels.push_back(place_of(label));
         for (int d = 0; d < to.order(); ++d) spec.to_labels.push_back(d);
         spec.label_extents = to.extents();
         spec.terms = {spec.identity()};
@@ -303,7 +302,7 @@ void statements::divide(const Factor& factor, const std::vector<Term>& divisor) 
         "the divisor of " + state.title());
     assign({whole, factor.labels, false}, divisor, kernels.zero, kernels);
     const auto quotient = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
-        std::memcpy(results, inputs[0], static_cast<std::size_t>(count * kernels.size));
+        std::memcpy(results, inputs[0], count * kernels.size);
         kernels.divide(results, inputs[1], count);
     };
     apply(factor, {factor, {whole, factor.labels, false}}, kernels, quotient, false, {MapOver::target});

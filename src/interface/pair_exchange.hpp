@@ -21,9 +21,7 @@ namespace arges {
 struct Packet {
     std::int64_t offset;
 
-    static std::int64_t bytes(std::int64_t element_bytes) {
-        return static_cast<std::int64_t>(sizeof(Packet)) + (element_bytes + 7) / 8 * 8;
-    }
+    static std::int64_t bytes(std::int64_t element_bytes) { return std::int64_t{sizeof(Packet)} + (element_bytes + 7) / 8 * 8; }
     std::byte* value() { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* value() const { return reinterpret_cast<const std::byte*>(this + 1); }
 };
@@ -95,8 +93,8 @@ public:
     std::byte* add(std::int64_t rank) {
         const auto begin = items_.size();
         items_.resize(begin + static_cast<std::size_t>(item_bytes_ / 8));
-        to_.push_back(static_cast<std::int32_t>(rank));
-        ++out_count_[static_cast<std::size_t>(rank)];
+        to_.push_back(rank);
+        ++out_count_[rank];
         return reinterpret_cast<std::byte*>(items_.data() + begin);
     }
     /// Sorts what was added by rank, each rank's in the order in which it was added, and delivers it. Calls place(i, j) for the item that
@@ -111,8 +109,8 @@ public:
         auto next = starts(out_count_);
         with_element_bytes(item_bytes_, [&](auto bytes) {
             for (std::size_t i = 0; i < to_.size(); ++i) {
-                const auto j = next[static_cast<std::size_t>(to_[i])]++;
-                copy_element(element_at(out_.data(), j, bytes), element_at(items_.data(), static_cast<std::int64_t>(i), bytes), bytes);
+                const auto j = next[to_[i]]++;
+                copy_element(element_at(out_.data(), j, bytes), element_at(items_.data(), i, bytes), bytes);
                 place(i, j);
             }
         });
@@ -151,8 +149,8 @@ public:
 private:
     static constexpr std::int64_t items_ahead = 16;
 
-    std::size_t ranks() const { return static_cast<std::size_t>(world_.size()); }
-    std::size_t me() const { return static_cast<std::size_t>(world_.rank()); }
+    std::size_t ranks() const { return world_.size(); }
+    std::size_t me() const { return world_.rank(); }
     static std::vector<std::int64_t> starts(const std::vector<std::int64_t>& counts) {
         std::vector<std::int64_t> result{0};
         for (const auto n : counts) result.push_back(result.back() + n);
@@ -193,9 +191,7 @@ void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatc
         // Where elements are is found for some pairs before the first one is taken: memory is then asked for many at once.
         std::array<std::int64_t, pair_block> offsets;
         std::vector<std::uint64_t> values(pair_block * static_cast<std::size_t>((element_bytes + 7) / 8));
-        const auto value_at = [&](std::size_t k) {
-            return element_at(values.data(), static_cast<std::int64_t>(k), (element_bytes + 7) / 8 * 8);
-        };
+        const auto value_at = [&](std::size_t k) { return element_at(values.data(), k, (element_bytes + 7) / 8 * 8); };
         for (auto i = batches.begin(0), end = batches.begin(batches.number()); i < end;) {
             std::size_t count = 0;
             for (; i < end && count < pair_block; ++i) {
@@ -208,7 +204,7 @@ void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatc
         return;
     }
     BatchExchange packets(world, Packet::bytes(element_bytes));
-    std::vector<std::uint64_t> room(static_cast<std::size_t>((element_bytes + 7) / 8));
+    std::vector<std::uint64_t> room((element_bytes + 7) / 8);
     for (std::int64_t b = 0; b < batches.number(); ++b) {
         packets.clear();
         if (!error.any()) {

@@ -30,8 +30,8 @@ void relating(const SymmetryNode& node, int order, std::vector<SignedPermutation
 std::vector<std::int64_t> fixed_by(const SignedPermutation& g) {
     std::vector<std::int64_t> index(g.image.size());
     for (std::size_t d = 0; d < index.size(); ++d) {
-        index[d] = static_cast<std::int64_t>(d);
-        for (auto e = static_cast<std::size_t>(g.image[d]); e != d; e = static_cast<std::size_t>(g.image[e]))
+        index[d] = d;
+        for (std::size_t e = g.image[d]; e != d; e = static_cast<std::size_t>(g.image[e]))
             index[d] = std::min(index[d], static_cast<std::int64_t>(e));
     }
     return index;
@@ -58,7 +58,7 @@ void check_part(const std::string& title, const Symmetry& symmetry, const Symmet
         bool same = true, apart = false;
         int moved = -1;
         for (int d = 0; d < part.order(); ++d) {
-            const int other = g.image[static_cast<std::size_t>(d)];
+            const int other = g.image[d];
             same = same && ranges.equal(d, other);
             apart = apart || ranges.disjoint(d, other);
             if (moved < 0 && other != d) moved = d;
@@ -71,8 +71,7 @@ void check_part(const std::string& title, const Symmetry& symmetry, const Symmet
             throw InvalidArgument(title + ": set_slice over the diagonal of a hollow group, where the part does not vanish by "
                                           "structure; give the part the same symmetry");
         }
-        throw InvalidArgument(title + ": set_slice over dimensions " + std::to_string(moved) + " and " +
-                              std::to_string(g.image[static_cast<std::size_t>(moved)]) +
+        throw InvalidArgument(title + ": set_slice over dimensions " + std::to_string(moved) + " and " + std::to_string(g.image[moved]) +
                               " that are related by symmetry; give them the same range and the part the same symmetry, or "
                               "ranges that do not overlap");
     }

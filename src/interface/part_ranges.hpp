@@ -13,14 +13,8 @@ namespace arges {
 struct Ranges {
     const std::vector<std::int64_t>& begin;
     const std::vector<std::int64_t>& end;
-    bool equal(int a, int b) const {
-        return begin[static_cast<std::size_t>(a)] == begin[static_cast<std::size_t>(b)] &&
-               end[static_cast<std::size_t>(a)] == end[static_cast<std::size_t>(b)];
-    }
-    bool disjoint(int a, int b) const {
-        return end[static_cast<std::size_t>(a)] <= begin[static_cast<std::size_t>(b)] ||
-               end[static_cast<std::size_t>(b)] <= begin[static_cast<std::size_t>(a)];
-    }
+    bool equal(int a, int b) const { return begin[a] == begin[b] && end[a] == end[b]; }
+    bool disjoint(int a, int b) const { return end[a] <= begin[b] || end[b] <= begin[a]; }
 };
 
 /// @throws InvalidArgument unless the ranges are within the extents

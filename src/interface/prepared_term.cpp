@@ -131,7 +131,7 @@ void PreparedTerm::make_ready(WorldState& world) {
     ready_ = true;
 }
 
-std::int64_t PreparedTerm::plan_bytes() const { return static_cast<std::int64_t>(plan_.steps.size()) * bytes_of_step; }
+std::int64_t PreparedTerm::plan_bytes() const { return std::ssize(plan_.steps) * bytes_of_step; }
 
 std::vector<PlannedStep> PreparedTerm::named_steps(const Product& names) const {
     auto steps = plan_.steps;

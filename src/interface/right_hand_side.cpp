@@ -65,7 +65,7 @@ StructuralSum structural_sum(const Factor& left, const std::vector<Term>& right,
             product.factors.push_back(
                 {symmetry_of(f), numbered(f.labels.names()), first_place(right, f), f.conjugated && !f.is_mask, title_of(f), is_real(f)});
     }
-    sum.labels = static_cast<int>(numbers.size());
+    sum.labels = numbers.size();
     return sum;
 }
 

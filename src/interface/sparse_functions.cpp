@@ -97,8 +97,7 @@ private:
     Source in_left_order(const Factor& operand, const std::shared_ptr<SparseState>& whole) const {
         Source source{whole, whole->pattern(), {}};
         const auto& own = operand.labels.names();
-        for (const auto& label : left_.labels.names())
-            source.modes.push_back(static_cast<std::size_t>(std::find(own.begin(), own.end(), label) - own.begin()));
+        for (const auto& label : left_.labels.names()) source.modes.push_back(std::find(own.begin(), own.end(), label) - own.begin());
         return source;
     }
 
@@ -197,17 +196,16 @@ private:
             // A run is wanted where all sparse operands are in it, any of them, or the first.
             std::vector<std::int64_t> wanted, place(sources_.size());
             std::vector<std::vector<std::int64_t>> places(sources_.size());
-            wanted.reserve(static_cast<std::size_t>(runs.count()));
-            for (auto& own : places) own.reserve(static_cast<std::size_t>(runs.count()));
+            wanted.reserve(runs.count());
+            for (auto& own : places) own.reserve(runs.count());
             for (std::int64_t run = 0; run < runs.count(); ++run) {
                 std::fill(place.begin(), place.end(), -1);
-                for (auto k = runs.start[static_cast<std::size_t>(run)]; k < runs.start[static_cast<std::size_t>(run) + 1]; ++k) {
-                    const auto position = runs.order[static_cast<std::size_t>(k)];
+                for (auto k = runs.start[run]; k < runs.start[run + 1]; ++k) {
+                    const auto position = runs.order[k];
                     const auto s = owner(position);
                     place[s] = position - match.begin(s);
                 }
-                const auto stored =
-                    std::count_if(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(needed_), [](auto p) { return p >= 0; });
+                const auto stored = std::count_if(place.begin(), place.begin() + needed_, [](auto p) { return p >= 0; });
                 if (rule_.over == MapOver::any ? stored == 0 : stored < static_cast<std::ptrdiff_t>(needed_)) continue;
                 wanted.push_back(run);
                 for (std::size_t s = 0; s < places.size(); ++s) places[s].push_back(place[s]);
@@ -215,13 +213,13 @@ private:
             indices.indices = match.indices_of(&wanted);
             std::vector<Buffer<std::byte>> arrays;
             std::vector<const void*> inputs;
-            const auto count = static_cast<std::int64_t>(wanted.size());
+            const auto count = std::ssize(wanted);
             for (auto s : by_operand_) {
                 const auto& kernels = *sources_[s].state->kernels;
                 auto& array = arrays.emplace_back(count * kernels.size);
 #pragma omp parallel for schedule(static)
                 for (std::int64_t k = 0; k < count; ++k) {
-                    const auto at = places[s][static_cast<std::size_t>(k)];
+                    const auto at = places[s][k];
                     copy_element(element_at(array.data(), k, kernels.size), at < 0 ? kernels.zero : element_at(values[s], at, kernels.size),
                                  kernels.size);
                 }
@@ -235,7 +233,7 @@ private:
     /// What values take that have moved, those side by side, the results with their indices, and lists. Collective.
     void take_room(const SparseMatch& match) const {
         const auto runs = match.runs().count();
-        std::int64_t moved = 0, listed = static_cast<std::int64_t>((lengths().size() + 1 + sources_.size()) * sizeof(std::int64_t));
+        std::int64_t moved = 0, listed = (lengths().size() + 1 + sources_.size()) * sizeof(std::int64_t);
         for (std::size_t s = 0; s < sources_.size(); ++s) {
             const auto size = sources_[s].state->kernels->size;
             const auto end = s + 1 < sources_.size() ? match.begin(s + 1) : match.count();
@@ -263,11 +261,11 @@ private:
         world_.agree([&] {
             const auto count = pattern_->count();
             world_.require_free(count * static_cast<std::int64_t>(sizeof(keys[0])), text_of(left_) + " = map(...): keys of the results");
-            keys.assign(static_cast<std::size_t>(count), 0);
+            keys.assign(count, 0);
             for (auto m = lengths().size(); m-- > 0;)
                 for (std::size_t k = 0; k < keys.size(); ++k) keys[k] = keys[k] * lengths()[m] + pattern_->indices[m][k];
         });
-        DenseTarget(left_.tensor).write_pairs(keys, results_.data(), static_cast<std::int64_t>(keys.size()), 0);
+        DenseTarget(left_.tensor).write_pairs(keys, results_.data(), std::ssize(keys), 0);
     }
 
     void commit(bool accumulate) {

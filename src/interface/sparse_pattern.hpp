@@ -38,7 +38,7 @@ public:
     SparsePattern& operator=(const SparsePattern&) = delete;
 
     /// Of the coordinates of so many nonzeros.
-    static std::int64_t bytes(int order, std::int64_t count) { return count * order * static_cast<std::int64_t>(sizeof(std::int64_t)); }
+    static std::int64_t bytes(int order, std::int64_t count) { return count * order * std::int64_t{sizeof(std::int64_t)}; }
     /// What is accounted for.
     std::int64_t held() const { return held_; }
 

@@ -104,7 +104,7 @@ inline void add_to(Digest& digest, const SparseState& tensor) { digest.add(tenso
 /// Bytes of `count` nonzeros.
 template <class T>
 std::int64_t nonzeros_bytes(int order, std::int64_t count) {
-    return SparsePattern::bytes(order, count) + count * static_cast<std::int64_t>(sizeof(T));
+    return SparsePattern::bytes(order, count) + count * std::int64_t{sizeof(T)};
 }
 
 /// No coordinates, with columns for the modes.

@@ -196,7 +196,7 @@ void SparseStatement::project(const Term& term, LabelledTerm& labels) const {
         permutation.negative = one.negative;
         permutation.conjugate = one.conjugate;
         for (std::size_t d = 0; d < names.size(); ++d) {
-            const auto own = number(names[d]), other = one.image[static_cast<std::size_t>(own)];
+            const auto own = number(names[d]), other = one.image[own];
             permutation.image.push_back(own == other ? static_cast<int>(d) : place_of(other));
         }
     }
@@ -243,7 +243,7 @@ void SparseStatement::agree_on_terms() {
                 for (const auto& operand : terms_[t].operands) digest.add(operand.labels);
                 for (const auto& mask : terms_[t].excluded) digest.add(mask.labels);
             }
-            const auto own = static_cast<std::int64_t>(digest.value());
+            const std::int64_t own = digest.value();
             values[0] = own;
             values[1] = ~own;
         },
@@ -274,16 +274,15 @@ SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector
                                                       world_,
                                                       [&] {
                                                           std::vector<std::int64_t> extents;
-                                                          for (int label : operand.labels)
-                                                              extents.push_back(term.extents[static_cast<std::size_t>(label)]);
+                                                          for (int label : operand.labels) extents.push_back(term.extents[label]);
                                                           return extents;
                                                       }(),
-                                                      Symmetry::none(static_cast<int>(operand.labels.size()))),
+                                                      Symmetry::none(operand.labels.size())),
                                   operand.name});
     }
     if (!term.acts || choice.operands.size() < 2) return step;
     for (int o = 0; o < 2; ++o) {
-        const auto& operand = operands[choice.operands[static_cast<std::size_t>(o)]];
+        const auto& operand = operands[choice.operands[o]];
         if (!operand.is_actor && !operand.is_mask) continue;
         step.actor = o;
         step.actor_is_mask = operand.is_mask;
@@ -295,7 +294,7 @@ SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector
 std::string SparseStatement::key_of(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const {
     std::string key("step");
     append(key, kernels_.size);
-    append(key, static_cast<std::int64_t>(step.sparse.size()));
+    append(key, std::ssize(step.sparse));
     append(key, step.actor);
     append(key, step.actor < 0 ? 0 : step.actor_bytes);
     for (auto o : choice.operands) {
@@ -363,7 +362,7 @@ void SparseStatement::settle(Operand& operand, const SparseOperand& labels, cons
         const auto runs = sparse::sorted_runs(move.count(), {}, by, lengths);
         for (auto& column : indices) {
             std::vector<std::int64_t> ordered(column.size());
-            for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = column[static_cast<std::size_t>(runs.order[i])];
+            for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = column[runs.order[i]];
             column = std::move(ordered);
         }
         sorted = Buffer<std::byte>(values.size());
@@ -416,14 +415,12 @@ std::optional<double> SparseStatement::imbalance(const Operand& operand, const S
     if (!counts) return {};
     std::vector<std::int64_t> there;
     world_.agree([&] {
-        there.assign(static_cast<std::size_t>(world_.size()), 0);
-        for (std::int64_t k = 0; k < pattern.count(); ++k)
-            ++there[static_cast<std::size_t>(
-                layout.rank_of([&](int mode) { return pattern.indices[static_cast<std::size_t>(mode)][static_cast<std::size_t>(k)]; }))];
+        there.assign(world_.size(), 0);
+        for (std::int64_t k = 0; k < pattern.count(); ++k) ++there[layout.rank_of([&](int mode) { return pattern.indices[mode][k]; })];
     });
     world_.communicator().sum(there.data(), world_.size());
     const auto most = *std::max_element(there.begin(), there.end());
-    const auto mean = static_cast<double>(pattern.total) / static_cast<double>(layout.ranks());
+    const auto mean = static_cast<double>(pattern.total) / layout.ranks();
     const auto factor = pattern.total > 0 ? static_cast<double>(most) / mean : 1.0;
     pattern.imbalances.emplace_back(layout, factor);
     return factor;
@@ -567,8 +564,7 @@ std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
                 if (choice.is_last && !left_.sparse && left_symmetry().trivial())
                     step.result = DenseOperand{term.left, left_.tensor->layout, ""};
                 else
-                    step.result =
-                        DenseOperand{choice.output, new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))), ""};
+                    step.result = DenseOperand{choice.output, new_layout(world_, lengths, Symmetry::none(lengths.size())), ""};
             }
             if (other_ranks)
                 for (auto& operand : step.sparse) operand.layout = {};

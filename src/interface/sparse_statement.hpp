@@ -52,7 +52,7 @@ inline void append(std::string& key, std::int64_t number) {
     key.append(bytes, sizeof number);
 }
 inline void append(std::string& key, const std::vector<int>& labels) {
-    append(key, static_cast<std::int64_t>(labels.size()));
+    append(key, std::ssize(labels));
     for (int label : labels) append(key, label);
 }
 

@@ -39,13 +39,12 @@ std::shared_ptr<SparseState> SparseStatement::with_left_labels(std::shared_ptr<S
     auto layout = from.layout;  // none: all elements of a symmetric tensor lie where their representatives do
     world_.agree([&] {
         for (int label : labels.left)
-            indices.push_back(from.indices[static_cast<std::size_t>(std::find(labels.output.begin(), labels.output.end(), label) -
-                                                                    labels.output.begin())]);
+            indices.push_back(from.indices[std::find(labels.output.begin(), labels.output.end(), label) - labels.output.begin()]);
     });
     for (std::size_t d = 0; layout && d < layout->digits.size(); ++d) {
         auto& mode = layout->digits[d].mode;
-        const auto label = labels.output[static_cast<std::size_t>(mode)];
-        mode = static_cast<int>(std::find(labels.left.begin(), labels.left.end(), label) - labels.left.begin());
+        const auto label = labels.output[mode];
+        mode = std::find(labels.left.begin(), labels.left.end(), label) - labels.left.begin();
     }
     const auto pattern = SparseState::pattern_of(result->world, {left_.sparse->lengths(), std::move(indices)}, layout);
     return state_with(left_.sparse->lengths(), pattern, result->values().copy());
@@ -54,7 +53,7 @@ std::shared_ptr<SparseState> SparseStatement::with_left_labels(std::shared_ptr<S
 /// By nonzero of the left-hand side: is it one of the elements that the labels name?
 std::vector<bool> SparseStatement::named(const std::vector<int>& left_labels) const {
     const auto& pattern = *left_.sparse->pattern();
-    std::vector<bool> result(static_cast<std::size_t>(pattern.count()), true);
+    std::vector<bool> result(pattern.count(), true);
     for (std::size_t m = 0; m < left_labels.size(); ++m)
         for (std::size_t other = 0; other < m; ++other)
             if (left_labels[m] == left_labels[other])

@@ -23,7 +23,7 @@ constexpr double least_sampled = 1000;
 
 double SparseStatement::elements(const LabelledTerm& term, const std::vector<int>& labels) const {
     double product = 1;
-    for (int label : SparseStep::distinct(labels)) product *= static_cast<double>(term.extents[static_cast<std::size_t>(label)]);
+    for (int label : SparseStep::distinct(labels)) product *= term.extents[label];
     return product;
 }
 
@@ -31,7 +31,7 @@ double SparseStatement::elements(const LabelledTerm& term, const std::vector<int
 std::vector<SparseStatement::Operand> SparseStatement::counted(std::vector<Operand> operands) {
     for (auto& operand : operands)
         if (operand.is_sparse) {
-            operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+            operand.nonzeros = operand.sparse->pattern()->total;
             for (const auto& slot : operand.sparse->symmetry.slots()) operand.nonzeros *= static_cast<double>(group_size(slot));
         }
     return operands;
@@ -83,11 +83,11 @@ std::optional<ProductCounts> SparseStatement::counts_of(const LabelledTerm& term
     SampledFactor of_a, of_b;
     const auto column = [](const Operand& operand, int label) {
         const auto mode = std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin();
-        return std::span<const std::int64_t>(operand.sparse->pattern()->indices[static_cast<std::size_t>(mode)]);
+        return std::span<const std::int64_t>(operand.sparse->pattern()->indices[mode]);
     };
     const auto kept = kept_labels(a, b, output);
     for (std::size_t label = 0; label < term.extents.size(); ++label) {
-        const auto l = static_cast<int>(label);
+        const int l = label;
         const bool in_a = SparseStep::has(a.labels, l), in_b = SparseStep::has(b.labels, l), in_output = SparseStep::has(kept, l);
         if (in_a && in_b) {
             of_a.shared.push_back(column(a, l));
@@ -163,7 +163,7 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
     Choice best;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < sparse.size(); ++i) {
-        auto others = std::vector<std::size_t>(sparse.begin() + static_cast<std::ptrdiff_t>(i) + 1, sparse.end());
+        auto others = std::vector<std::size_t>(sparse.begin() + i + 1, sparse.end());
         others.insert(others.end(), dense.begin(), dense.end());
         for (auto other : others) {
             const auto& a = operands[sparse[i]];

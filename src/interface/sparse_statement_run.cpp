@@ -114,7 +114,7 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
         const auto& labels = target ? term.left : choice.output;
         if (!target) {
             target = TensorState::make(
-                kernels_, handle(), [&] { return new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))); }, "");
+                kernels_, handle(), [&] { return new_layout(world_, lengths, Symmetry::none(lengths.size())); }, "");
             beta = kernels_.zero;
         }
         step.result = DenseOperand{labels, target->layout, ""};
@@ -147,7 +147,7 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
     }
     if (result.dense) return result;
     result.sparse = state_with(std::move(lengths), std::move(pattern), {std::move(values), kernels_.size});
-    result.nonzeros = static_cast<double>(result.sparse->pattern()->total);
+    result.nonzeros = result.sparse->pattern()->total;
     return result;
 }
 
@@ -231,7 +231,7 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
     SparseLayout layout;
     std::int64_t count = 0, room = 0;
     const auto bytes_of = [&](std::int64_t nonzeros) {
-        return SparsePattern::bytes(static_cast<int>(step.output.size()), nonzeros) + nonzeros * kernels_.size;
+        return SparsePattern::bytes(step.output.size(), nonzeros) + nonzeros * kernels_.size;
     };
     double done = 0;  // part of the whole
     while (!left.empty()) {
@@ -246,7 +246,7 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
             if (count + more > room) {
                 const auto expected = static_cast<std::int64_t>(1.1 * static_cast<double>(count + more) / done) + 1;
                 room = bytes_of(expected + count + more) < world_.free_bytes() ? expected : count + more;
-                for (auto& column : indices) column.reserve(static_cast<std::size_t>(room));
+                for (auto& column : indices) column.reserve(room);
                 Buffer<std::byte> larger(room * kernels_.size);
                 copy_array(larger.data(), values.data(), count * kernels_.size, nullptr);
                 values = std::move(larger);
@@ -263,7 +263,7 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
     for (int label : step.output) lengths.push_back(step.extent(label));
     const auto pattern = SparseState::pattern_of(operands[choice.operands[0]].sparse->world, {lengths, std::move(indices)}, layout);
     result.sparse = state_with(std::move(lengths), pattern, {std::move(values), kernels_.size});
-    result.nonzeros = static_cast<double>(pattern->total);
+    result.nonzeros = pattern->total;
 }
 
 std::shared_ptr<SparseState> SparseStatement::state_with(std::vector<std::int64_t> lengths, std::shared_ptr<const SparsePattern> pattern,
@@ -334,7 +334,7 @@ void SparseStatement::add_dense_term(const Term& term, const LabelledTerm& label
     const auto result = all_steps(term, labels, kernels_.zero);
     target_ = whole;
     std::vector<std::string> names;
-    for (int label : labels.output) names.push_back(labels.names[static_cast<std::size_t>(label)]);
+    for (int label : labels.output) names.push_back(labels.names[label]);
     const auto& own = left_.labels.names();
     const auto place = [&](const std::string& name) { return std::find(own.begin(), own.end(), name) - own.begin(); };
     auto permutations = labels.counted;
@@ -349,8 +349,7 @@ void SparseStatement::add_dense_term(const Term& term, const LabelledTerm& label
         if (permutation.negative && !negative.dense && !negative.sparse) negative = negated(result);
         const auto& from = permutation.negative ? negative : result;
         std::vector<std::string> there;  // result(u) counts for v with v[image[d]] = u[d]
-        for (const auto& name : names)
-            there.push_back(own[static_cast<std::size_t>(permutation.image[static_cast<std::size_t>(place(name))])]);
+        for (const auto& name : names) there.push_back(own[permutation.image[place(name)]]);
         projected.push_back(
             Term{.factors = {Factor{from.dense, Labels(there), permutation.conjugate, from.sparse}}, .projection = projection});
     }
@@ -408,15 +407,14 @@ SparseStatement::Operand SparseStatement::without_excluded(const LabelledTerm& l
             const auto& runs = match.runs();
             std::vector<std::int64_t> kept, from;
             for (std::int64_t run = 0; run < runs.count(); ++run) {
-                const auto begin = runs.start[static_cast<std::size_t>(run)];
-                if (runs.start[static_cast<std::size_t>(run) + 1] - begin > 1) continue;
+                const auto begin = runs.start[run];
+                if (runs.start[run + 1] - begin > 1) continue;
                 kept.push_back(run);
-                from.push_back(runs.order[static_cast<std::size_t>(begin)]);
+                from.push_back(runs.order[begin]);
             }
             indices = match.indices_of(&kept);
-            values = Buffer<std::byte>(static_cast<std::int64_t>(from.size()) * kernels_.size);
-            kernels_.transfer_listed({.count = static_cast<std::int64_t>(from.size()), .from = from.data()}, all, values.data(), nullptr,
-                                     {});
+            values = Buffer<std::byte>(std::ssize(from) * kernels_.size);
+            kernels_.transfer_listed({.count = std::ssize(from), .from = from.data()}, all, values.data(), nullptr, {});
         });
         const auto kept = SparseState::pattern_of(result.sparse->world, {pattern.lengths, std::move(indices)}, layout);
         result.sparse = state_with(pattern.lengths, kept, {std::move(values), kernels_.size});

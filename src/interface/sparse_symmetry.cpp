@@ -33,7 +33,7 @@ public:
         for (const auto& group : groups_)
             for (std::size_t a = 0; a < group.size(); ++a)
                 for (std::size_t b = 0; b < a; ++b)
-                    if (x[static_cast<std::size_t>(group[a])] == x[static_cast<std::size_t>(group[b])]) return true;
+                    if (x[group[a]] == x[group[b]]) return true;
         return false;
     }
 
@@ -50,13 +50,13 @@ void read_index(const sparse::NonzeroIndices& elements, std::size_t k, std::vect
 Representatives to_representatives(const Symmetry& symmetry, sparse::NonzeroIndices& elements) {
     Representatives result;
     const auto modes = leaves(symmetry);
-    const auto count = static_cast<std::size_t>(elements.count());
+    const std::size_t count = elements.count();
     result.factors.resize(count, 0);
     std::vector<std::int64_t> x(modes.size());
     for (std::size_t k = 0; k < count; ++k) {
         read_index(elements, k, x);
         const auto form = canonical_form(symmetry, x);
-        for (std::size_t p = 0; p < modes.size(); ++p) elements.indices[static_cast<std::size_t>(modes[p])][k] = form.index[p];
+        for (std::size_t p = 0; p < modes.size(); ++p) elements.indices[modes[p]][k] = form.index[p];
         result.factors[k] = static_cast<std::uint8_t>((form.negative ? 1U : 0U) | (form.conjugate ? 2U : 0U));
         if (form.zero) result.zeros.push_back(k);
         if (form.real) result.reals.push_back(k);
@@ -72,9 +72,7 @@ void take_representatives(const Symmetry& symmetry, const ElementKernels& kernel
         read_index(nonzeros, k, x);
         throw InvalidArgument(title + ": the element at " + coordinate_text(x, 0) + why + "; correct the value or the symmetry");
     };
-    const auto value = [&](std::size_t k) {
-        return element_at(std::as_const(nonzeros.values).data(), static_cast<std::int64_t>(k), kernels.size);
-    };
+    const auto value = [&](std::size_t k) { return element_at(std::as_const(nonzeros.values).data(), k, kernels.size); };
     for (auto k : found.zeros)
         if (!kernels.is_zero(value(k))) refuse(k, " is on a diagonal that is zero by symmetry, but its value is not zero");
     for (auto k : found.reals)
@@ -92,10 +90,10 @@ std::int64_t orbit_size(const std::vector<SignedPermutation>& group, const std::
     std::set<std::vector<std::int64_t>> images;
     auto image = index;
     for (const auto& g : group) {
-        for (std::size_t d = 0; d < index.size(); ++d) image[d] = index[static_cast<std::size_t>(g.image[d])];
+        for (std::size_t d = 0; d < index.size(); ++d) image[d] = index[g.image[d]];
         images.insert(image);
     }
-    return static_cast<std::int64_t>(images.size());
+    return std::ssize(images);
 }
 
 SparseOrbits::SparseOrbits(WorldState& world, const sparse::NonzeroIndices& representatives, const Symmetry& symmetry,
@@ -104,19 +102,19 @@ SparseOrbits::SparseOrbits(WorldState& world, const sparse::NonzeroIndices& repr
     sparse::NonzeroIndices all = no_indices(representatives.lengths);
     world.agree([&] {
         const auto group = group_of(symmetry);
-        const auto most = representatives.count() * static_cast<std::int64_t>(group.size());
+        const auto most = representatives.count() * std::ssize(group);
         world.require_free(SparsePattern::bytes(representatives.order() + 1, most) + most, title + ": all elements of its orbits");
-        for (auto& column : all.indices) column.reserve(static_cast<std::size_t>(most));
-        from_.reserve(static_cast<std::size_t>(most));
-        factors_.reserve(static_cast<std::size_t>(most));
+        for (auto& column : all.indices) column.reserve(most);
+        from_.reserve(most);
+        factors_.reserve(most);
         const EqualIndices has_equal(symmetry);
         std::vector<std::int64_t> x(representatives.lengths.size()), y = x;
         for (std::int64_t k = 0; k < representatives.count(); ++k) {
-            read_index(representatives, static_cast<std::size_t>(k), x);
+            read_index(representatives, k, x);
             const bool may_repeat = has_equal(x);
             std::set<std::vector<std::int64_t>> known;
             for (const auto& g : group) {
-                for (std::size_t d = 0; d < y.size(); ++d) y[d] = x[static_cast<std::size_t>(g.image[d])];
+                for (std::size_t d = 0; d < y.size(); ++d) y[d] = x[g.image[d]];
                 if (may_repeat && !known.insert(y).second) continue;
                 for (std::size_t m = 0; m < y.size(); ++m) all.indices[m].push_back(y[m]);
                 from_.push_back(k);
@@ -168,11 +166,11 @@ SparseProjection::SparseProjection(const Communicator* comm, const sparse::Nonze
     std::vector<std::uint8_t> is_real;
     std::vector<std::int64_t> u(from.lengths.size()), v = u;
     const auto permute = [&](std::int64_t nonzero, const SignedPermutation& term) {
-        read_index(from, static_cast<std::size_t>(nonzero), u);
-        for (std::size_t d = 0; d < u.size(); ++d) v[static_cast<std::size_t>(term.image[d])] = u[d];
+        read_index(from, nonzero, u);
+        for (std::size_t d = 0; d < u.size(); ++d) v[term.image[d]] = u[d];
     };
     const auto most = [&](std::int64_t here) { return comm != nullptr ? comm->maximum(here) : here; };
-    const auto images = most(from.count() * static_cast<std::int64_t>(terms.size()));
+    const auto images = most(from.count() * std::ssize(terms));
     require(images);
     std::vector<std::uint8_t> flags;  // of each nonzero, by term
     std::int64_t count = 0;
@@ -184,8 +182,7 @@ SparseProjection::SparseProjection(const Communicator* comm, const sparse::Nonze
                 permute(k, term);
                 const auto form = canonical_form(symmetry, v);
                 bool is_representative = !form.zero;
-                for (std::size_t p = 0; p < modes.size() && is_representative; ++p)
-                    is_representative = v[static_cast<std::size_t>(modes[p])] == form.index[p];
+                for (std::size_t p = 0; p < modes.size() && is_representative; ++p) is_representative = v[modes[p]] == form.index[p];
                 flags.push_back(is_representative ? (form.real ? taken | real : taken) : 0);
                 count += is_representative ? 1 : 0;
             }
@@ -193,7 +190,7 @@ SparseProjection::SparseProjection(const Communicator* comm, const sparse::Nonze
     const auto listed = most(count * static_cast<std::int64_t>((columns.size() + 1) * sizeof(std::int64_t) + 2));
     require(images + listed);
     agree(comm, [&] {
-        const auto size = static_cast<std::size_t>(count);
+        const std::size_t size = count;
         for (auto& column : columns) column.reserve(size);
         from_.reserve(size);
         factors_.reserve(size);
@@ -219,7 +216,7 @@ SparseProjection::SparseProjection(const Communicator* comm, const sparse::Nonze
             match_->forget_indices();
             const sparse::NonzeroIndices sums{from.lengths, columns};
             std::vector<std::int64_t> x(columns.size());
-            is_real.assign(static_cast<std::size_t>(match_->runs().count()), 0);
+            is_real.assign(match_->runs().count(), 0);
             for (std::size_t k = 0; k < is_real.size(); ++k) {
                 read_index(sums, k, x);
                 is_real[k] = canonical_form(symmetry, x).real ? 1 : 0;
@@ -227,14 +224,14 @@ SparseProjection::SparseProjection(const Communicator* comm, const sparse::Nonze
         });
     }
     for (std::size_t k = 0; k < is_real.size(); ++k)
-        if (is_real[k] != 0) reals_.push_back(static_cast<std::int64_t>(k));
+        if (is_real[k] != 0) reals_.push_back(k);
     indices_ = std::move(columns);
 }
 
 Buffer<std::byte> SparseProjection::values(const Communicator* comm, const ElementKernels& kernels, const std::byte* from) const {
     Buffer<std::byte> result, room;
     agree(comm, [&] {
-        const auto count = static_cast<std::int64_t>(from_.size());
+        const auto count = std::ssize(from_);
         result = Buffer<std::byte>(count * kernels.size);
         kernels.transfer_listed({.count = count, .from = from_.data(), .factors = factors_.data()}, from, result.data(), nullptr, {});
     });
@@ -253,7 +250,7 @@ Buffer<std::byte> SparseProjection::values(const Communicator* comm, const Eleme
 }
 
 std::int64_t SparseProjection::working_bytes(std::int64_t element_bytes) const {
-    const auto parts = static_cast<std::int64_t>(from_.size());
+    const auto parts = std::ssize(from_);
     return element_bytes * (match_ ? parts + match_->packed() + match_->count() + match_->runs().count() : parts);
 }
 

@@ -161,7 +161,7 @@ std::int64_t AnySparseTensor::nonzeros() const { return state_of(*this, "nonzero
 const Symmetry& AnySparseTensor::symmetry() const { return state_of(*this, "symmetry").symmetry; }
 
 double AnySparseTensor::density() const {
-    double result = static_cast<double>(whole_state_of(*this, "density")->pattern()->total);
+    double result = whole_state_of(*this, "density")->pattern()->total;
     for (auto n : lengths()) result = n == 0 ? 0 : result / static_cast<double>(n);
     return result;
 }
@@ -173,7 +173,7 @@ std::span<const std::int64_t> AnySparseTensor::local_indices(int mode) const {
     if (mode < 0 || mode >= state.order())
         throw InvalidArgument(state.title() + ": mode " + std::to_string(mode) + " of a tensor of order " + std::to_string(state.order()) +
                               "; modes count from 0");
-    return state.pattern()->indices[static_cast<std::size_t>(mode)];
+    return state.pattern()->indices[mode];
 }
 
 const void* AnySparseTensor::values_here() const { return state_of(*this, "local_values").values().data(); }

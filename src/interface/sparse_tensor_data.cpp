@@ -20,7 +20,7 @@ void check_pairs(std::size_t keys, std::size_t values, const std::string& title)
 }
 
 void check_tuples(std::size_t indices, std::size_t values, const SparseState& state) {
-    const auto n = static_cast<std::size_t>(state.order());
+    const std::size_t n = state.order();
     if (indices != n * values)
         throw InvalidArgument(state.title() + ": " + std::to_string(indices) + " indices for " + std::to_string(values) + " values; give " +
                               std::to_string(n) + " for each");
@@ -206,8 +206,8 @@ void AnySparseTensor::keep_if(const char* where, const std::function<bool(Index,
         std::vector<std::size_t> places;
         std::vector<std::int64_t> index(columns.size());
         for (std::int64_t i = 0; i < state.count(); ++i) {
-            for (std::size_t m = 0; m < index.size(); ++m) index[m] = columns[m][static_cast<std::size_t>(i)];
-            if (stays(index, element_at(values, i, bytes))) places.push_back(static_cast<std::size_t>(i));
+            for (std::size_t m = 0; m < index.size(); ++m) index[m] = columns[m][i];
+            if (stays(index, element_at(values, i, bytes))) places.push_back(i);
         }
         kept = selected(*state.pattern(), state.values(), places);
     });

@@ -6,16 +6,16 @@ namespace arges {
 
 void route_entries(const Communicator& comm, std::span<const std::int32_t> to, const void* entries, std::int64_t entry_bytes,
                    const std::function<void()>& drop, const std::function<void*(std::int64_t count)>& room) {
-    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<std::byte>> out(comm.size());
     comm.agree([&] {
         std::vector<std::int64_t> count(out.size(), 0);
-        for (auto r : to) ++count[static_cast<std::size_t>(r)];
-        for (std::size_t r = 0; r < out.size(); ++r) out[r].resize(static_cast<std::size_t>(count[r] * entry_bytes));
+        for (auto r : to) ++count[r];
+        for (std::size_t r = 0; r < out.size(); ++r) out[r].resize(count[r] * entry_bytes);
         std::fill(count.begin(), count.end(), 0);
         with_element_bytes(entry_bytes, [&](auto bytes) {
             for (std::size_t i = 0; i < to.size(); ++i) {
-                const auto r = static_cast<std::size_t>(to[i]);
-                copy_element(element_at(out[r].data(), count[r]++, bytes), element_at(entries, static_cast<std::int64_t>(i), bytes), bytes);
+                const std::size_t r = to[i];
+                copy_element(element_at(out[r].data(), count[r]++, bytes), element_at(entries, i, bytes), bytes);
             }
         });
         drop();

@@ -26,7 +26,7 @@ std::vector<V> route_column(const Communicator& comm, std::span<const std::int32
     route_entries(
         comm, to, column.data(), sizeof(V), [&] { release(column); },
         [&](std::int64_t count) -> void* {
-            column.resize(static_cast<std::size_t>(count));
+            column.resize(count);
             return column.data();
         });
     return column;

@@ -32,7 +32,7 @@ class MovedValues {
 public:
     explicit MovedValues(AnyNonzeros& nonzeros)
         : nonzeros_(nonzeros), data_(nonzeros.values.data()), bytes_(nonzeros.values.element_bytes()) {}
-    std::byte* at(std::size_t i) const { return element_at(data_, static_cast<std::int64_t>(i), bytes_); }
+    std::byte* at(std::size_t i) const { return element_at(data_, i, bytes_); }
     void move(std::size_t from, std::size_t to) const {
         for (auto& column : nonzeros_.indices) column[to] = column[from];
         copy_element(at(to), at(from), bytes_);
@@ -40,7 +40,7 @@ public:
     /// Keeps the first nonzeros only.
     void shrink(std::size_t count) const {
         for (auto& column : nonzeros_.indices) column.resize(count);
-        nonzeros_.values.shrink(static_cast<std::int64_t>(count));
+        nonzeros_.values.shrink(count);
     }
 
 private:
@@ -75,17 +75,17 @@ std::int64_t share_of_slice(std::int64_t count, std::int64_t slices) {
 /// `slice` modulo `slices`, a power of two. Collective.
 void add_suspects(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::uint64_t slice, std::uint64_t slices,
                   std::vector<std::size_t>& result) {
-    const auto ranks = static_cast<std::size_t>(comm.size());
+    const std::size_t ranks = comm.size();
     std::vector<std::size_t> places;
     std::vector<std::int32_t> to;
     std::vector<std::uint64_t> hashes;
     std::vector<std::int32_t> from;
     comm.agree([&] {
-        const auto expected = static_cast<std::size_t>(share_of_slice(nonzeros.count(), static_cast<std::int64_t>(slices)));
+        const std::size_t expected = share_of_slice(nonzeros.count(), slices);
         places.reserve(expected);
         to.reserve(expected);
         hashes.reserve(expected);
-        for (std::size_t i = 0; i < static_cast<std::size_t>(nonzeros.count()); ++i) {
+        for (std::int64_t i = 0; i < nonzeros.count(); ++i) {
             const auto hash = coordinate_hash(nonzeros.indices, i);
             if ((hash & (slices - 1)) != slice) continue;
             places.push_back(i);
@@ -101,16 +101,16 @@ void add_suspects(const Communicator& comm, const sparse::NonzeroIndices& nonzer
     const auto answers = route_column(comm, from, std::move(flags));  // by home rank, each in the order of places
     comm.agree([&] {
         std::vector<std::size_t> next(ranks + 1, 0);
-        for (auto r : to) ++next[static_cast<std::size_t>(r) + 1];
+        for (auto r : to) ++next[r + 1];
         std::partial_sum(next.begin(), next.end(), next.begin());
         for (std::size_t i = 0; i < places.size(); ++i)
-            if (answers[next[static_cast<std::size_t>(to[i])]++] != 0) result.push_back(places[i]);
+            if (answers[next[to[i]]++] != 0) result.push_back(places[i]);
     });
 }
 
 /// The same for all hashes.
 std::vector<std::size_t> suspects(const Communicator& comm, const sparse::NonzeroIndices& nonzeros) {
-    const auto slices = static_cast<std::uint64_t>(slices_for(comm.maximum(nonzeros.count())));
+    const std::uint64_t slices = slices_for(comm.maximum(nonzeros.count()));
     std::vector<std::size_t> result;
     for (std::uint64_t slice = 0; slice < slices; ++slice) add_suspects(comm, nonzeros, slice, slices, result);
     return result;
@@ -172,13 +172,13 @@ void execute(AnyNonzeros& nonzeros, const std::vector<std::int64_t>& places, Any
     const MovedValues values(nonzeros), new_values(merged);
     std::vector<std::int64_t> removed;
     for (std::size_t i = 0; i < places.size(); ++i) {
-        copy_element(values.at(static_cast<std::size_t>(places[i])), new_values.at(i), nonzeros.values.element_bytes());
+        copy_element(values.at(places[i]), new_values.at(i), nonzeros.values.element_bytes());
         if (gone[i] != 0) removed.push_back(places[i]);
     }
     if (removed.empty()) return;
     std::sort(removed.begin(), removed.end());
     auto next = removed.begin();
-    auto kept = static_cast<std::size_t>(*next);
+    std::size_t kept = *next;
     for (auto i = kept, count = static_cast<std::size_t>(nonzeros.count()); i < count; ++i) {
         if (next != removed.end() && *next == static_cast<std::int64_t>(i))
             ++next;
@@ -197,7 +197,7 @@ std::uint64_t coordinate_hash(const std::vector<std::vector<std::int64_t>>& indi
 }
 
 std::vector<std::int32_t> home_ranks(const sparse::NonzeroIndices& nonzeros, std::int64_t ranks) {
-    std::vector<std::int32_t> to(static_cast<std::size_t>(nonzeros.count()), 0);
+    std::vector<std::int32_t> to(nonzeros.count(), 0);
     if (ranks > 1)
         for (std::size_t i = 0; i < to.size(); ++i) to[i] = home_rank(coordinate_hash(nonzeros.indices, i), ranks);
     return to;
@@ -228,7 +228,7 @@ Join join_for(const ElementKernels& kernels, Duplicates duplicates) {
 
 MergeReport merge_local(AnyNonzeros& nonzeros, const Join& join) {
     MergeReport report;
-    const auto count = static_cast<std::size_t>(nonzeros.count());
+    const std::size_t count = nonzeros.count();
     const MovedValues values(nonzeros);
     std::size_t kept = 0;
     FirstPlaces table(count);
@@ -245,8 +245,8 @@ MergeReport merge_local(AnyNonzeros& nonzeros, const Join& join) {
             join(values.at(first), values.at(i));
             return true;
         }
-        report.first = static_cast<std::int64_t>(first);
-        report.second = static_cast<std::int64_t>(i);
+        report.first = first;
+        report.second = i;
         report.where = coordinate(nonzeros, i);
         return false;
     });
@@ -258,12 +258,12 @@ MergeReport merge_in_place(const Communicator& comm, AnyNonzeros& nonzeros, cons
     if (comm.size() == 1) {
         auto report = merge_local(nonzeros, join);
         if (report.second < 0) return report;
-        report.first = numbers[static_cast<std::size_t>(report.first)];
-        report.second = numbers[static_cast<std::size_t>(report.second)];
+        report.first = numbers[report.first];
+        report.second = numbers[report.second];
         return report;
     }
     const auto places = suspects(comm, nonzeros);
-    if (comm.sum(static_cast<std::int64_t>(places.size())) == 0) return {};
+    if (comm.sum(std::ssize(places)) == 0) return {};
     AnyNonzeros some;
     std::vector<std::int64_t> number, place;
     std::vector<std::int32_t> to, from;
@@ -271,7 +271,7 @@ MergeReport merge_in_place(const Communicator& comm, AnyNonzeros& nonzeros, cons
         some = selected(nonzeros, nonzeros.values, places);
         for (auto i : places) {
             number.push_back(numbers[i]);
-            place.push_back(static_cast<std::int64_t>(i));
+            place.push_back(i);
         }
         to = home_ranks(some, comm.size());
         from.assign(to.size(), static_cast<std::int32_t>(comm.rank()));
@@ -296,7 +296,7 @@ MemoryTally merging_memory(std::int64_t ranks, int order, std::int64_t value_byt
     constexpr std::int64_t place = sizeof(std::size_t), rank = sizeof(std::int32_t), hash = sizeof(std::uint64_t), flag = 1;
     MemoryTally tally;
     if (ranks == 1) {
-        tally.pass(FirstPlaces::bytes(static_cast<std::size_t>(count)));
+        tally.pass(FirstPlaces::bytes(count));
         return tally;
     }
     const auto share = share_of_slice(count, slices_for(count)), received = share + share / 32 + 1024;
@@ -304,11 +304,11 @@ MemoryTally merging_memory(std::int64_t ranks, int order, std::int64_t value_byt
     tally.add(routing_memory(ranks, hash, share, received));
     tally.add(routing_memory(ranks, rank, share, received));
     tally.hold(received * flag);
-    tally.pass(FirstPlaces::bytes(static_cast<std::size_t>(received)));
+    tally.pass(FirstPlaces::bytes(received));
     tally.add(routing_memory(ranks, flag, received, share));
     tally.hold(-tally.held());
     // What shares its coordinate, perhaps, is looked at once more, with its numbers, and in the worst case by one rank.
-    const auto suspects = 2 * duplicates, nonzero = order * static_cast<std::int64_t>(sizeof(std::int64_t)) + value_bytes;
+    const auto suspects = 2 * duplicates, nonzero = order * std::int64_t{sizeof(std::int64_t)} + value_bytes;
     tally.pass(suspects * (2 * place + 2 * (nonzero + 2 * place + 2 * rank) + 4 * place));
     return tally;
 }

@@ -20,9 +20,7 @@ namespace arges {
 std::uint64_t coordinate_hash(const std::vector<std::vector<std::int64_t>>& indices, std::size_t nonzero);
 
 /// The rank that a nonzero with this hash goes to when it is written.
-inline std::int32_t home_rank(std::uint64_t hash, std::int64_t ranks) {
-    return static_cast<std::int32_t>((hash >> 33) * static_cast<std::uint64_t>(ranks) >> 31);
-}
+inline std::int32_t home_rank(std::uint64_t hash, std::int64_t ranks) { return (hash >> 33) * static_cast<std::uint64_t>(ranks) >> 31; }
 
 /// Home ranks of all nonzeros.
 std::vector<std::int32_t> home_ranks(const sparse::NonzeroIndices& nonzeros, std::int64_t ranks);

@@ -35,7 +35,7 @@ void check_range(const SparseState& state, const std::vector<std::int64_t>& begi
 std::vector<std::size_t> places_within(const sparse::NonzeroIndices& nonzeros, const std::vector<std::int64_t>& begin,
                                        const std::vector<std::int64_t>& end, bool within) {
     std::vector<std::size_t> places;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(nonzeros.count()); ++k) {
+    for (std::int64_t k = 0; k < nonzeros.count(); ++k) {
         bool is_within = true;
         for (std::size_t m = 0; m < begin.size(); ++m)
             is_within = is_within && nonzeros.indices[m][k] >= begin[m] && nonzeros.indices[m][k] < end[m];
@@ -123,7 +123,7 @@ std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseStat
                                   result->symmetry.to_string() + "; correct the value or the symmetry");
         };
         const auto* const own = std::as_const(*whole).values().data();
-        const auto value = [&](std::size_t k) { return element_at(own, static_cast<std::int64_t>(k), kernels.size); };
+        const auto value = [&](std::size_t k) { return element_at(own, k, kernels.size); };
         for (auto k : found.zeros)
             if (!kernels.is_zero(value(k))) refuse(k, " is not zero, but must be");
         for (auto k : found.reals)
@@ -132,18 +132,18 @@ std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseStat
         std::vector<std::uint8_t> factors;
         for (std::size_t k = 0; k < found.factors.size(); ++k) {
             if (std::binary_search(found.zeros.begin(), found.zeros.end(), k)) continue;
-            kept.push_back(static_cast<std::int64_t>(k));
+            kept.push_back(k);
             factors.push_back(found.factors[k]);
         }
         for (auto& column : elements.indices) {
             std::vector<std::int64_t> some;
             some.reserve(kept.size());
-            for (auto k : kept) some.push_back(column[static_cast<std::size_t>(k)]);
+            for (auto k : kept) some.push_back(column[k]);
             column = std::move(some);
         }
-        values = Buffer<std::byte>(static_cast<std::int64_t>(kept.size()) * kernels.size);
-        kernels.transfer_listed({.count = static_cast<std::int64_t>(kept.size()), .from = kept.data(), .factors = factors.data()}, own,
-                                values.data(), nullptr, {});
+        values = Buffer<std::byte>(std::ssize(kept) * kernels.size);
+        kernels.transfer_listed({.count = std::ssize(kept), .from = kept.data(), .factors = factors.data()}, own, values.data(), nullptr,
+                                {});
     });
     const auto layout = SparseLayout::along_longest(lengths, world.size());
     const auto require = [&](std::int64_t bytes) {
@@ -160,13 +160,12 @@ std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseStat
         const auto group = group_of(result->symmetry);
         std::vector<std::int64_t> x(lengths.size());
         for (std::int64_t run = 0; run < runs.count(); ++run) {
-            const auto* const first = element_at(parts, static_cast<std::int64_t>(runs.first(run)), kernels.size);
-            const auto begin = runs.start[static_cast<std::size_t>(run)], end = runs.start[static_cast<std::size_t>(run) + 1];
-            for (std::size_t m = 0; m < x.size(); ++m) x[m] = indices[m][static_cast<std::size_t>(run)];
-            bool is_equal =
-                kernels.is_zero(first) || end - begin == static_cast<std::int64_t>(group.size()) || end - begin == orbit_size(group, x);
+            const auto* const first = element_at(parts, runs.first(run), kernels.size);
+            const auto begin = runs.start[run], end = runs.start[run + 1];
+            for (std::size_t m = 0; m < x.size(); ++m) x[m] = indices[m][run];
+            bool is_equal = kernels.is_zero(first) || end - begin == std::ssize(group) || end - begin == orbit_size(group, x);
             for (auto k = begin + 1; k < end && is_equal; ++k)
-                is_equal = kernels.agree(first, element_at(parts, runs.order[static_cast<std::size_t>(k)], kernels.size), 0);
+                is_equal = kernels.agree(first, element_at(parts, runs.order[k], kernels.size), 0);
             if (!is_equal) {
                 throw InvalidArgument(
                     whole->title() + ": the elements related to that at " + coordinate_text(x, 0) + " by " + result->symmetry.to_string() +

@@ -18,7 +18,7 @@ public:
     explicit FirstPlaces(std::size_t items) : slots_(slots_for(items), none) {}
 
     /// Memory for so many items.
-    static std::int64_t bytes(std::size_t items) { return static_cast<std::int64_t>(slots_for(items) * sizeof(std::uint64_t)); }
+    static std::int64_t bytes(std::size_t items) { return slots_for(items) * sizeof(std::uint64_t); }
 
     /// Begins to load what find() will need.
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[first_slot(hash)], 1); }
@@ -32,7 +32,7 @@ public:
                 slots_[s] = print | place;
                 return place;
             }
-            const auto other = static_cast<std::size_t>(slots_[s] & place_mask);
+            const std::size_t other = slots_[s] & place_mask;
             if ((slots_[s] & ~place_mask) == print && equal(other)) return other;
         }
     }
@@ -42,7 +42,7 @@ public:
     std::optional<std::size_t> known(std::uint64_t hash, Equal&& equal) const {
         const auto print = (hash >> 35) << place_bits;
         for (auto s = first_slot(hash); slots_[s] != none; s = s + 1 == slots_.size() ? 0 : s + 1) {
-            const auto other = static_cast<std::size_t>(slots_[s] & place_mask);
+            const std::size_t other = slots_[s] & place_mask;
             if ((slots_[s] & ~place_mask) == print && equal(other)) return other;
         }
         return std::nullopt;
@@ -58,7 +58,7 @@ private:
     /// By the low half of the hash: the high one is similar for all nonzeros of a home rank.
     std::size_t first_slot(std::uint64_t hash) const {
         __extension__ typedef unsigned __int128 Product;
-        return static_cast<std::size_t>((static_cast<Product>(std::rotl(hash, 32)) * slots_.size()) >> 64);
+        return (static_cast<Product>(std::rotl(hash, 32)) * slots_.size()) >> 64;
     }
 
     std::vector<std::uint64_t> slots_;

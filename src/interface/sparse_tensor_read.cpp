@@ -21,7 +21,7 @@ bool equal_coordinates(const sparse::NonzeroIndices& x, std::size_t i, const spa
 /// The values of elements, in the order asked; zeros where none is stored. Local.
 SparseValues values_at(const ElementKernels& kernels, const sparse::NonzeroIndices& stored, const SparseValues& values,
                        const sparse::NonzeroIndices& asked) {
-    const auto count = static_cast<std::size_t>(asked.count());
+    const std::size_t count = asked.count();
     SparseValues result(kernels, asked.count());
     kernels.fill(result.data(), asked.count(), kernels.zero);
     FirstPlaces table(count);
@@ -35,15 +35,11 @@ SparseValues values_at(const ElementKernels& kernels, const sparse::NonzeroIndic
         static_cast<std::size_t>(stored.count()), table, [&](std::size_t i) { return coordinate_hash(stored.indices, i); },
         [&](std::size_t i, std::uint64_t hash) {
             const auto place = table.known(hash, [&](std::size_t j) { return equal_coordinates(stored, i, asked, j); });
-            if (place)
-                copy_element(element_at(to, static_cast<std::int64_t>(*place), bytes),
-                             element_at(from, static_cast<std::int64_t>(i), bytes), bytes);
+            if (place) copy_element(element_at(to, *place, bytes), element_at(from, i, bytes), bytes);
             return true;
         });
     for (std::size_t i = 0; i < count; ++i)
-        if (first[i] != i)
-            copy_element(element_at(to, static_cast<std::int64_t>(i), bytes), element_at(to, static_cast<std::int64_t>(first[i]), bytes),
-                         bytes);
+        if (first[i] != i) copy_element(element_at(to, i, bytes), element_at(to, first[i], bytes), bytes);
     return result;
 }
 
@@ -64,7 +60,7 @@ AnyNonzeros copied_home(const SparseState& state) {
 /// Writes the values of elements that any rank may ask for. Collective.
 void read_elements(const SparseState& state, sparse::NonzeroIndices asked, const std::function<void*(std::int64_t)>& room) {
     const auto& comm = state.comm();
-    const auto ranks = static_cast<std::size_t>(comm.size());
+    const std::size_t ranks = comm.size();
     std::vector<std::int32_t> to, from;
     Representatives asked_for;
     comm.agree([&] {
@@ -84,14 +80,14 @@ void read_elements(const SparseState& state, sparse::NonzeroIndices asked, const
     answers = route_column(comm, from, std::move(answers));  // by home rank, each in the order of the questions
     comm.agree([&] {
         std::vector<std::int64_t> next(ranks + 1, 0);
-        for (auto r : to) ++next[static_cast<std::size_t>(r) + 1];
+        for (auto r : to) ++next[r + 1];
         std::partial_sum(next.begin(), next.end(), next.begin());
         const auto& kernels = *state.kernels;
-        const auto bytes = kernels.size, count = static_cast<std::int64_t>(to.size());
+        const auto bytes = kernels.size, count = std::ssize(to);
         auto* const results = static_cast<std::byte*>(room(count));
         auto* result = results;
         for (auto r : to) {
-            copy_element(result, element_at(std::as_const(answers).data(), next[static_cast<std::size_t>(r)]++, bytes), bytes);
+            copy_element(result, element_at(std::as_const(answers).data(), next[r]++, bytes), bytes);
             result += bytes;
         }
         if (state.symmetry.trivial()) return;

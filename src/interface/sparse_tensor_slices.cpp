@@ -14,7 +14,7 @@ using partition::ValueCounts;
 
 /// Bounds that cut the values of all ranks, each ascending, into parts of similar length (sample sort).
 std::vector<std::int64_t> sampled_bounds(const Communicator& comm, const std::vector<std::int64_t>& values) {
-    const auto ranks = static_cast<std::size_t>(comm.size());
+    const std::size_t ranks = comm.size();
     std::vector<std::int64_t> samples;
     const auto wanted = std::min(values.size(), 4 * ranks);
     for (std::size_t k = 0; k < wanted; ++k) samples.push_back(values[k * values.size() / wanted]);
@@ -50,9 +50,7 @@ ValueCounts merged(const std::vector<std::vector<std::int64_t>>& values, const s
 
 }  // namespace
 
-std::size_t SliceList::owner(std::int64_t index) const {
-    return static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), index) - bounds.begin());
-}
+std::size_t SliceList::owner(std::int64_t index) const { return std::upper_bound(bounds.begin(), bounds.end(), index) - bounds.begin(); }
 
 SliceList nonempty_slices(const Communicator& comm, std::span<const std::int64_t> indices) {
     SliceList list;
@@ -72,7 +70,7 @@ SliceList nonempty_slices(const Communicator& comm, std::span<const std::int64_t
     list.mine = std::move(known.values);
     list.counts = std::move(known.counts);
     list.first.assign(1, 0);
-    const std::vector<std::int64_t> own{static_cast<std::int64_t>(list.mine.size())};
+    const std::vector<std::int64_t> own{std::ssize(list.mine)};
     for (auto count : gathered(comm, own)) list.first.push_back(list.first.back() + count);
     return list;
 }
@@ -102,15 +100,13 @@ std::vector<std::int64_t> renumbered(const Communicator& comm, const SliceList& 
     wanted = exchanged(comm, std::move(wanted));
     for (auto& part : wanted)
         for (auto& index : part)
-            index = list.first[static_cast<std::size_t>(comm.rank())] +
-                    (std::lower_bound(list.mine.begin(), list.mine.end(), index) - list.mine.begin());
+            index = list.first[comm.rank()] + (std::lower_bound(list.mine.begin(), list.mine.end(), index) - list.mine.begin());
     wanted = exchanged(comm, std::move(wanted));
     comm.agree([&] {
         std::vector<std::int64_t> numbers;  // of the known indices
         for (const auto& part : wanted) numbers.insert(numbers.end(), part.begin(), part.end());
         result.reserve(indices.size());
-        for (auto index : indices)
-            result.push_back(numbers[static_cast<std::size_t>(std::lower_bound(known.begin(), known.end(), index) - known.begin())]);
+        for (auto index : indices) result.push_back(numbers[std::lower_bound(known.begin(), known.end(), index) - known.begin()]);
     });
     return result;
 }

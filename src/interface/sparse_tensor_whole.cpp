@@ -25,7 +25,7 @@ template <class F>
 double sum_over(const SparseState& state, F&& f) {
     if (*state.kernels->type == typeid(double)) {  // without a call for each
         const auto values = state.values_of<double>();
-        return sparse::blocked_sum(state.count(), [&](std::int64_t i) { return f(values[static_cast<std::size_t>(i)]); });
+        return sparse::blocked_sum(state.count(), [&](std::int64_t i) { return f(values[i]); });
     }
     const auto bytes = state.kernels->size;
     const auto* const values = state.values().data();
@@ -60,7 +60,7 @@ std::shared_ptr<SparseState> AnySparseTensor::made_from(const AnyTensor& dense, 
         });
         std::vector<std::size_t> places;
         for (std::size_t i = 0; i < keys.size(); ++i)
-            if (stays(element_at(std::as_const(values).data(), static_cast<std::int64_t>(i), kernels.size))) places.push_back(i);
+            if (stays(element_at(std::as_const(values).data(), i, kernels.size))) places.push_back(i);
         kept = selected({{}, {std::move(keys)}}, values, places);
         keys = std::move(kept.indices.front());
         static_cast<sparse::NonzeroIndices&>(kept) = coordinates_of(keys, tensor.lengths());
@@ -78,7 +78,7 @@ std::shared_ptr<TensorState> AnySparseTensor::dense() const {
     std::vector<std::int64_t> keys;
     state.comm().agree([&] {
         const auto& pattern = *state.pattern();
-        keys.resize(static_cast<std::size_t>(state.count()), 0);
+        keys.resize(state.count(), 0);
         for (std::size_t m = pattern.indices.size(); m-- > 0;)
             for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = keys[i] * pattern.lengths[m] + pattern.indices[m][i];
     });
@@ -104,7 +104,7 @@ std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::fu
         });
     }
     comm.agree([&] {
-        const auto count = indices.empty() ? 0 : static_cast<std::int64_t>(indices.front().size());
+        const auto count = indices.empty() ? 0 : std::ssize(indices.front());
         sparse::Columns columns(indices.begin(), indices.end());
         auto lengths = state.lengths();
         if (!last_index_fastest) {
@@ -117,8 +117,7 @@ std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::fu
         if (!order) return copy_array(to, from, count * bytes, nullptr);
         for (auto& column : indices) column = sparse::reordered(column, *order);
         with_element_bytes(bytes, [&](auto each) {
-            for (std::int64_t i = 0; i < count; ++i)
-                copy_element(element_at(to, i, each), element_at(from, (*order)[static_cast<std::size_t>(i)], each), each);
+            for (std::int64_t i = 0; i < count; ++i) copy_element(element_at(to, i, each), element_at(from, (*order)[i], each), each);
         });
     });
     return indices;

@@ -32,7 +32,7 @@ public:
     }
     /// Copies of values. @throws OutOfMemory, std::bad_alloc
     SparseValues(const ElementKernels& kernels, const void* values, std::int64_t count) : SparseValues(kernels, count) {
-        if (count > 0) std::memcpy(data(), values, static_cast<std::size_t>(bytes()));
+        if (count > 0) std::memcpy(data(), values, bytes());
     }
     /// Takes over values of so many bytes each.
     SparseValues(Buffer<std::byte> values, std::int64_t element_bytes) : held_(std::move(values)), element_bytes_(element_bytes) {}
@@ -51,7 +51,7 @@ public:
     std::int64_t count() const {
         return std::visit(
             [&]<class Held>(const Held& held) {
-                const auto size = static_cast<std::int64_t>(held.size());
+                const auto size = std::ssize(held);
                 return is_buffer<Held> ? size / element_bytes_ : size;
             },
             held_);
@@ -84,9 +84,9 @@ public:
             [&]<class Held>(Held& held) {
                 held = Held();
                 if constexpr (is_buffer<Held>)
-                    held = Held(array_bytes(count, static_cast<std::size_t>(element_bytes_)));
+                    held = Held(array_bytes(count, element_bytes_));
                 else
-                    held.resize(static_cast<std::size_t>(count));
+                    held.resize(count);
             },
             held_);
     }
@@ -100,7 +100,7 @@ public:
                     copy_array(fewer.data(), held.data(), fewer.size(), nullptr);
                     held = std::move(fewer);
                 } else {
-                    held.resize(static_cast<std::size_t>(kept));
+                    held.resize(kept);
                 }
             },
             held_);
@@ -158,12 +158,12 @@ inline AnyNonzeros selected(const sparse::NonzeroIndices& from, const SparseValu
         copy.reserve(places.size());
         for (auto i : places) copy.push_back(column[i]);
     }
-    some.values = values.room_for(static_cast<std::int64_t>(places.size()));
+    some.values = values.room_for(std::ssize(places));
     const auto bytes = values.element_bytes();
     const auto* const data = values.data();
     auto* to = some.values.data();
     for (auto i : places) {
-        copy_element(to, element_at(data, static_cast<std::int64_t>(i), bytes), bytes);
+        copy_element(to, element_at(data, i, bytes), bytes);
         to += bytes;
     }
     return some;

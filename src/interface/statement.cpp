@@ -49,7 +49,7 @@ std::vector<std::uint64_t> numbers_of(const Product& product) {
     const auto add = [&](const OperandSpec& operand) {
         numbers.push_back(operand.labels.size() << 3U | (operand.is_real ? 4U : 0U) | (operand.conjugated ? 2U : 0U) |
                           (operand.is_lasting ? 1U : 0U));
-        for (int label : operand.labels) numbers.push_back(static_cast<std::uint64_t>(label));
+        for (int label : operand.labels) numbers.push_back(label);
     };
     numbers.push_back(product.factors.size());
     for (const auto& factor : product.factors) add(factor);
@@ -59,7 +59,7 @@ std::vector<std::uint64_t> numbers_of(const Product& product) {
                             product.may_pad, product.output_is_free})
         flags = flags << 1U | (flag ? 1U : 0U);
     numbers.push_back(flags);
-    numbers.push_back(static_cast<std::uint64_t>(product.element_bytes));
+    numbers.push_back(product.element_bytes);
     return numbers;
 }
 
@@ -297,11 +297,11 @@ void Statement::refuse_differing() const {
     std::string first, other;
     std::int64_t rank = 0, begin = 0;
     for (std::size_t r = 0; r < lengths.size(); begin += lengths[r++]) {
-        const std::string theirs(all.data() + begin, static_cast<std::size_t>(lengths[r]));
+        const std::string theirs(all.data() + begin, lengths[r]);
         if (r == 0) first = theirs;
         if (theirs == first || !other.empty()) continue;
         other = theirs;
-        rank = static_cast<std::int64_t>(r);
+        rank = r;
     }
     throw InvalidArgument("a statement differs between ranks: on rank 0 it is " + first +
                           (other.empty() ? ", and another tensor or number in it is not the same on all ranks"

@@ -209,12 +209,11 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
             alpha = product.data();
         }
         const void* const step_beta = final ? std::exchange(beta, nullptr) : kernels_.zero;
-        void* const out =
-            final ? (moves ? relocated->elements.data() : output_.bytes.data()) : arrays[static_cast<std::size_t>(plan.output)];
+        void* const out = final ? (moves ? relocated->elements.data() : output_.bytes.data()) : arrays[plan.output];
         std::vector<const void*> inputs;
         std::vector<void*> input_stays;
         for (int n : plan.inputs) {
-            const auto number = static_cast<std::size_t>(n);
+            const std::size_t number = n;
             inputs.push_back(arrays[number]);
             input_stays.push_back(number < stay.size() ? stay[number] : nullptr);
         }

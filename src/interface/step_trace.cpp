@@ -23,7 +23,7 @@ std::string statement_text(const Product& product) {
 /// Statement of a movement; its plan knows neither names nor letters.
 std::string movement_text(const PlannedStep& step, const PlannedMovement& movement, const Product& product) {
     auto name = [&](int operand) {
-        const auto n = static_cast<std::size_t>(operand);
+        const std::size_t n = operand;
         return operand == output_operand    ? product.output.name
                : n < product.factors.size() ? product.factors[n].name
                                             : "an intermediate for " + product.output.name;

@@ -16,7 +16,7 @@ namespace {
 /// The place with nothing left out. @throws InvalidArgument if it is none for the two orders
 PartPlace completed(const std::string& title, int order, const AnyTensor& part, PartPlace place) {
     const auto refuse = [&](const std::string& why) { throw InvalidArgument(title + ": " + why); };
-    const auto count = static_cast<std::size_t>(order);
+    const std::size_t count = order;
     if (part.order() != order)
         refuse("a part of order " + std::to_string(part.order()) + " in a tensor of order " + std::to_string(order) +
                "; give both the same order");
@@ -30,9 +30,9 @@ PartPlace completed(const std::string& title, int order, const AnyTensor& part, 
                " dimensions for a tensor of order " + std::to_string(order));
     std::vector<bool> seen(count, false);
     for (int d : place.dimension) {
-        if (d < 0 || d >= order || seen[static_cast<std::size_t>(d)])
+        if (d < 0 || d >= order || seen[d])
             refuse("the dimensions of a part's place are not a permutation; name each of 0 to " + std::to_string(order - 1) + " once");
-        seen[static_cast<std::size_t>(d)] = true;
+        seen[d] = true;
     }
     return place;
 }
@@ -55,9 +55,9 @@ std::vector<std::int64_t> subworlds::keys_of(const AnyTensor& whole, const AnyTe
         auto end = place.begin;
         std::vector<int> whole_dimension(end.size());
         for (std::size_t d = 0; d < end.size(); ++d) {
-            const auto from = static_cast<std::size_t>(place.dimension[d]);
+            const std::size_t from = place.dimension[d];
             end[d] = place.begin[d] > whole.extents()[d] ? place.begin[d] : place.begin[d] + part.extents()[from];
-            whole_dimension[from] = static_cast<int>(d);
+            whole_dimension[from] = d;
         }
         const Ranges ranges{place.begin, end};
         check_ranges(title, whole.extents(), ranges);
@@ -67,12 +67,12 @@ std::vector<std::int64_t> subworlds::keys_of(const AnyTensor& whole, const AnyTe
             check_part(title, whole.symmetry(), Symmetry(whole.order(), product(std::move(slots))), ranges);
         }
         if (own.world->dry() || (once && !own.shape().is_first_copy(own.rank()))) return;
-        state.world->require_free(own.count() * static_cast<std::int64_t>(sizeof(std::int64_t)), title);
-        keys.reserve(static_cast<std::size_t>(own.count()));
+        state.world->require_free(own.count() * std::int64_t{sizeof(std::int64_t)}, title);
+        keys.reserve(own.count());
         std::vector<std::int64_t> stride(end.size(), 1);  // of the part's dimensions, in keys of the whole
         std::int64_t first = 0, step = 1;
         for (std::size_t d = 0; d < end.size(); step *= whole.extents()[d], ++d) {
-            stride[static_cast<std::size_t>(place.dimension[d])] = step;
+            stride[place.dimension[d]] = step;
             first += place.begin[d] * step;
         }
         for_each_element(own.shape(), own.rank(), [&](std::int64_t, const std::vector<std::int64_t>& x) {

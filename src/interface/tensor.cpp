@@ -28,7 +28,7 @@ void check_equal_extents(const SymmetryNode& node, const std::vector<std::int64_
     for (const auto& child : node.children) {
         const auto dims = child.dimensions();
         for (std::size_t l = 0; l < dims.size(); ++l) {
-            const auto a = static_cast<std::size_t>(first[l]), b = static_cast<std::size_t>(dims[l]);
+            const std::size_t a = first[l], b = dims[l];
             if (extents[a] != extents[b])
                 throw InvalidArgument(name + ": dimensions " + std::to_string(a) + " and " + std::to_string(b) +
                                       " are related by symmetry but have extents " + std::to_string(extents[a]) + " and " +
@@ -40,7 +40,7 @@ void check_equal_extents(const SymmetryNode& node, const std::vector<std::int64_
 }  // namespace
 
 Symmetry checked_symmetry(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& title) {
-    const int order = static_cast<int>(extents.size());
+    const int order = extents.size();
     if (symmetry.order() > order)
         throw InvalidArgument(title + ": a symmetry of order " + std::to_string(symmetry.order()) + " for a tensor of order " +
                               std::to_string(order) + "; leave out the dimensions that do not exist");
@@ -88,7 +88,7 @@ TensorState::TensorState(const ElementKernels& element, World handle, Layout sha
     if (!world->dry()) {
         const auto local = layout.local_size(rank());
         const auto* const zero = static_cast<const unsigned char*>(element.zero);
-        const auto size = array_bytes(local, static_cast<std::size_t>(element.size));
+        const auto size = array_bytes(local, element.size);
         const bool elsewhere = element.space != nullptr;
         bytes = elsewhere ? Buffer<std::byte>(size, element.space) : Buffer<std::byte>::zeros(size);
         if (elsewhere || std::any_of(zero, zero + element.size, [](unsigned char byte) { return byte != 0; }))
@@ -116,7 +116,7 @@ std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, co
         },
         ends);
     state.set_number(static_cast<std::uint64_t>(~ends[2]));
-    made->number = static_cast<std::uint64_t>(~ends[2]);
+    made->number = ~ends[2];
     if (ends[0] != ~ends[1])
         throw InvalidArgument(
             "Tensor: extents, symmetry or element type differ between ranks; make the tensor with the same ones on every rank");
@@ -129,7 +129,7 @@ void TensorState::keep_real() {
     const auto strides = shape().strides(rank()), sizes = shape().local_sizes(rank());
     const auto elements = shape().local_size(rank());
     for (int s = 0; s < shape().slots() && elements > 0; ++s) {
-        const auto stride = strides[static_cast<std::size_t>(s)], round = stride * sizes[static_cast<std::size_t>(s)];
+        const auto stride = strides[s], round = stride * sizes[s];
         for (auto index : real_indices(shape().slot(s), shape().coordinate(rank(), s)))
             for (std::int64_t outer = index * stride; outer < elements; outer += round)
                 kernels->make_real(element_at(bytes.data(), outer, kernels->size), stride);
@@ -236,9 +236,9 @@ CanonicalKey AnyTensor::canonical_key(Index index) const {
     for (const auto& slot : symmetry().slots()) {
         const auto dims = slot.dimensions();
         tuple.clear();
-        for (int d : dims) tuple.push_back(index[static_cast<std::size_t>(d)]);
+        for (int d : dims) tuple.push_back(index[d]);
         const auto found = PackedNode(slot, extents(), false).canonicalize(tuple.data(), nullptr);
-        for (std::size_t i = 0; i < dims.size(); ++i) sorted[static_cast<std::size_t>(dims[i])] = tuple[i];
+        for (std::size_t i = 0; i < dims.size(); ++i) sorted[dims[i]] = tuple[i];
         result.negative ^= found.negative;
         result.conjugate ^= found.conjugate;
         result.zero |= found.zero;

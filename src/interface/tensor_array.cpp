@@ -30,7 +30,7 @@ struct DimensionPlaces {
                 if (places[i] - places[i - 1] != step(places)) return false;
             return true;
         };
-        local::TransferAxis axis{.count = static_cast<std::int64_t>(from.size())};
+        local::TransferAxis axis{.count = std::ssize(from)};
         if (is_even(from) && is_even(to)) {
             first_from += from[0];
             first_to += to[0];
@@ -62,24 +62,23 @@ void AnyTensor::write_array(const void* data, std::span<const std::int64_t> stri
     if (is_without_gaps(*state.kernels)) call.require_same(StridedArray{data, extents(), strides, state.kernels->size});
     if (state.world->dry() || layout.grid().is_idle(state.rank()) || layout.local_size(state.rank()) == 0) return;
     const auto local_strides = layout.strides(state.rank());
-    std::vector<DimensionPlaces> places(static_cast<std::size_t>(layout.slots()));
+    std::vector<DimensionPlaces> places(layout.slots());
     std::vector<local::TransferAxis> axes;
     std::int64_t first_from = 0, first_to = 0;
     for (int s = 0; s < layout.slots(); ++s) {
-        auto& own = places[static_cast<std::size_t>(s)];
-        const auto stride = strides[static_cast<std::size_t>(layout.slot_dimensions(s)[0])];
+        auto& own = places[s];
+        const auto stride = strides[layout.slot_dimensions(s)[0]];
         const auto& slot = layout.slot(s);
         if (!slot.is_blocks() && !slot.is_cut()) {  // every grid_length()-th index
             const auto coordinate = layout.coordinate(state.rank(), s);
             first_from += coordinate * stride;
-            axes.push_back({.count = slot.local_size(coordinate),
-                            .from_stride = slot.grid_length() * stride,
-                            .to_stride = local_strides[static_cast<std::size_t>(s)]});
+            axes.push_back(
+                {.count = slot.local_size(coordinate), .from_stride = slot.grid_length() * stride, .to_stride = local_strides[s]});
             continue;
         }
         slot.for_each(layout.coordinate(state.rank(), s), [&](std::int64_t index, const std::int64_t* tuple) {
             own.from.push_back(tuple[0] * stride);
-            own.to.push_back(index * local_strides[static_cast<std::size_t>(s)]);
+            own.to.push_back(index * local_strides[s]);
         });
         if (own.from.empty()) return;
         axes.push_back(own.axis(first_from, first_to));

@@ -55,7 +55,7 @@ std::vector<GivenPair> pairs_for(const TensorState& state, const ElementLocation
     for (std::size_t i = 0; i < given.keys.size() && result.size() < 2; ++i) {
         const auto at = locator.locate_key(given.keys[i]);
         if (at.zero || at.rank != element.rank || at.offset != element.offset) continue;
-        const auto* const value = given.value(static_cast<std::int64_t>(i), kernels.size);
+        const auto* const value = given.value(i, kernels.size);
         ElementValue stored(kernels.size);
         relate(kernels, factor_of(at), value, nullptr, stored.data());
         if (result.empty() || !kernels.agree(std::as_const(result[0].stored).data(), stored.data(), tolerance))
@@ -78,9 +78,8 @@ std::vector<GivenPair> all_pairs(const Communicator& comm, const std::vector<Giv
     numbers = gathered(comm, numbers);
     values = gathered(comm, values);
     std::vector<GivenPair> result;
-    for (std::int64_t p = 0; 2 * p < static_cast<std::int64_t>(numbers.size()); ++p)
-        result.push_back({numbers[static_cast<std::size_t>(2 * p)], numbers[static_cast<std::size_t>(2 * p + 1)],
-                          ElementValue(element_at(values.data(), 2 * p, element_bytes), element_bytes),
+    for (std::int64_t p = 0; 2 * p < std::ssize(numbers); ++p)
+        result.push_back({numbers[2 * p], numbers[2 * p + 1], ElementValue(element_at(values.data(), 2 * p, element_bytes), element_bytes),
                           ElementValue(element_at(values.data(), 2 * p + 1, element_bytes), element_bytes)});
     return result;
 }
@@ -138,9 +137,9 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
     const auto& kernels = *state.kernels;
     const auto packet_bytes = Packet::bytes(kernels.size);
     const auto& layout = state.shape();
-    const PairBatches batches(world, static_cast<std::int64_t>(given.keys.size()), layout.copies() * packet_bytes,
-                              layout.max_local_size() * packet_bytes, 3 * layout.copies() * packet_bytes, [&] {
-                                  if (static_cast<std::int64_t>(given.keys.size()) != given.count)
+    const PairBatches batches(world, std::ssize(given.keys), layout.copies() * packet_bytes, layout.max_local_size() * packet_bytes,
+                              3 * layout.copies() * packet_bytes, [&] {
+                                  if (std::ssize(given.keys) != given.count)
                                       throw InvalidArgument(state.title() + ": " + std::to_string(given.keys.size()) + " keys but " +
                                                             std::to_string(given.count) + " values; give one value per key");
                                   check_keys(tensor, given.keys);
@@ -155,13 +154,13 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
         world.agree([&] { changed.emplace(elements->data(), bytes, state.count(), batches.most() * layout.copies()); });
         try {
             deliver_pairs(
-                world, layout, batches, bytes, [&](std::int64_t i) { return locator->locate_key(given.keys[static_cast<std::size_t>(i)]); },
+                world, layout, batches, bytes, [&](std::int64_t i) { return locator->locate_key(given.keys[i]); },
                 [&](std::int64_t i, const ElementLocation& at, std::byte* to) {
                     if (alpha == nullptr)
                         copy_element(to, given.value(i, bytes), bytes);
                     else
                         relate(kernels, 0, given.value(i, bytes), alpha, to);
-                    if (at.zero || at.real) check_allowed(state, at, given.keys[static_cast<std::size_t>(i)], to);
+                    if (at.zero || at.real) check_allowed(state, at, given.keys[i], to);
                     if (const auto factor = factor_of(at); factor != 0) relate(kernels, factor, to, nullptr, to);
                 },
                 [bytes, data = elements->data()](std::int64_t offset) { __builtin_prefetch(element_at(data, offset, bytes), 1); },
@@ -199,7 +198,7 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
             offsets.clear();
             asked.clear();
             for (auto i = batches.begin(b); i < batches.end(b); ++i) {
-                auto at = locator.locate_key(keys[static_cast<std::size_t>(i)]);
+                auto at = locator.locate_key(keys[i]);
                 if (at.zero) continue;
                 if (copies.size() > 1 && std::find(copies.begin(), copies.end(), world.rank() - at.rank) != copies.end())
                     at.rank = world.rank();
@@ -288,7 +287,7 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::read", state);
     auto& world = *state.world;
     const auto& kernels = *state.kernels;
-    const auto count = static_cast<std::int64_t>(keys.size());
+    const auto count = std::ssize(keys);
     void* result = nullptr;
     if (world.dry()) {
         result = room(count);
@@ -307,10 +306,9 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
         std::array<ElementLocation, pair_block> block;
         for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(pair_block)) {
             const auto length = std::min(static_cast<std::int64_t>(pair_block), count - begin);
-            for (std::int64_t i = 0; i < length; ++i)
-                block[static_cast<std::size_t>(i)] = locator->locate_key(keys[static_cast<std::size_t>(begin + i)]);
+            for (std::int64_t i = 0; i < length; ++i) block[i] = locator->locate_key(keys[begin + i]);
             for (std::int64_t i = 0; i < length; ++i) {
-                const auto& at = block[static_cast<std::size_t>(i)];
+                const auto& at = block[i];
                 if (at.zero) continue;
                 const auto* const from = element_at(elements.data(), at.offset, bytes);
                 auto* const to = element_at(result, begin + i, bytes);
@@ -330,9 +328,9 @@ std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::i
     const auto size = state.kernels->size;
     const HostElements elements(state);
     const auto for_each = [&](const auto& f) { for_each_element(state.shape(), state.rank(), f); };
-    keys.reserve(static_cast<std::size_t>(state.count()));
+    keys.reserve(state.count());
     for_each([&](std::int64_t, const std::vector<std::int64_t>& x) { keys.push_back(key(x)); });
-    auto* const values = static_cast<std::byte*>(room(static_cast<std::int64_t>(keys.size())));
+    auto* const values = static_cast<std::byte*>(room(std::ssize(keys)));
     if (std::is_sorted(keys.begin(), keys.end())) {
         std::int64_t next = 0;
         for_each([&](std::int64_t offset, const std::vector<std::int64_t>&) {
@@ -346,7 +344,7 @@ std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::i
     std::sort(places.begin(), places.end());
     for (std::size_t i = 0; i < places.size(); ++i) {
         keys[i] = places[i].first;
-        copy_element(element_at(values, static_cast<std::int64_t>(i), size), element_at(elements.data(), places[i].second, size), size);
+        copy_element(element_at(values, i, size), element_at(elements.data(), places[i].second, size), size);
     }
     return keys;
 }
@@ -369,8 +367,7 @@ void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const
         state.world->require_free(saturated_product(size(), state.kernels->size), state.title() + ": gather");
         full = room(size());
     });
-    const Layout whole(state.world->grid(), extents(), Symmetry::none(order()),
-                       std::vector<SlotMapping>(static_cast<std::size_t>(order())));
+    const Layout whole(state.world->grid(), extents(), Symmetry::none(order()), std::vector<SlotMapping>(order()));
     move_elements(*state.world, *state.kernels, state.shape(), state.bytes.data(), whole, full);
 }
 

@@ -36,13 +36,13 @@ public:
         std::array<std::int64_t, max_slot_order> tuple;
         for (int s = 0; s < layout_.slots(); ++s) {
             const auto& dims = layout_.slot_dimensions(s);
-            for (std::size_t i = 0; i < dims.size(); ++i) tuple[i] = index[static_cast<std::size_t>(dims[i])];
-            const auto& node = nodes_[static_cast<std::size_t>(s)];
+            for (std::size_t i = 0; i < dims.size(); ++i) tuple[i] = index[dims[i]];
+            const auto& node = nodes_[s];
             const auto c = node.canonicalize(tuple.data(), nullptr);
             result.negative ^= c.negative;
             result.conjugate ^= c.conjugate;
             result.real |= c.real;
-            for (std::size_t i = 0; i < dims.size(); ++i) canonical[static_cast<std::size_t>(dims[i])] = tuple[i];
+            for (std::size_t i = 0; i < dims.size(); ++i) canonical[dims[i]] = tuple[i];
         }
         for (std::size_t d = canonical.size(); d-- > 0;) result.key = result.key * layout_.extents()[d] + canonical[d];
         return result;
@@ -94,7 +94,7 @@ void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
     };
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         const auto c = canonical(x);
-        const auto n = static_cast<std::uint64_t>(c.key);
+        const std::uint64_t n = c.key;
         T v;
         if constexpr (std::is_same_v<T, real_of<T>>) {
             v = value(n);

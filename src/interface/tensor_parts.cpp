@@ -47,7 +47,7 @@ SymmetryNode sliced(const SymmetryNode& node, const Ranges& ranges) {
 void write_tree(const SymmetryNode& node, std::vector<std::int64_t>& out) {
     out.push_back(static_cast<std::int64_t>(node.kind));
     out.push_back(node.dimension);
-    out.push_back(static_cast<std::int64_t>(node.children.size()));
+    out.push_back(std::ssize(node.children));
     for (const auto& child : node.children) write_tree(child, out);
 }
 
@@ -108,7 +108,7 @@ std::shared_ptr<TensorState> AnyTensor::joined(int dimension, const std::vector<
     const auto& first = state_of(*parts[0], "concatenated");
     const CollectiveCall call(first.world->movement_communicator(), "concatenated", dimension, TensorArguments{parts});
     auto extents = parts[0]->extents();
-    const auto d = static_cast<std::size_t>(dimension);
+    const std::size_t d = dimension;
     if (dimension < 0 || d >= extents.size())
         throw InvalidArgument("concatenated: " + first.title() + " has no dimension " + std::to_string(dimension) + "; the first is 0");
     std::vector<SymmetryNode> slots;
@@ -133,7 +133,7 @@ std::shared_ptr<TensorState> AnyTensor::joined(int dimension, const std::vector<
                                   " differ in world, order, or extents other than that of dimension " + std::to_string(dimension) +
                                   "; make them agree");
     }
-    auto result = made_like(first, extents, Symmetry(static_cast<int>(extents.size()), product(slots)));
+    auto result = made_like(first, extents, Symmetry(extents.size(), product(slots)));
     std::vector<std::int64_t> offset(extents.size(), 0);
     for (const auto* part : parts) {
         auto spec = copy_between(part->state()->shape(), result->shape());
@@ -258,10 +258,10 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
     comm.broadcast(shape, giver);
     std::string name = source.state() ? source.name() : "";
     comm.broadcast(name, giver);
-    const auto order = static_cast<std::size_t>(shape[0]);
+    const std::size_t order = shape[0];
     const std::vector<std::int64_t> extents(shape.begin() + 1, shape.begin() + 1 + static_cast<std::ptrdiff_t>(order));
     std::size_t at = 1 + order;
-    const Symmetry symmetry(static_cast<int>(order), read_tree(shape, at));
+    const Symmetry symmetry(order, read_tree(shape, at));
     AnyTensor result;
     comm.agree([&] {
         if (target.takes_part()) result = AnyTensor(kernels, target, extents, symmetry, name);
@@ -271,7 +271,7 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
     // Every source rank deals its pairs out to the meeting ranks in turn; the target's write() finds the owners.
     std::vector<std::int64_t> receivers;
     for (std::size_t r = 0; r < target_ranks.size(); ++r)
-        if (target_ranks[r] >= 0) receivers.push_back(static_cast<std::int64_t>(r));
+        if (target_ranks[r] >= 0) receivers.push_back(r);
     std::vector<std::vector<std::int64_t>> keys(target_ranks.size());
     std::vector<std::vector<std::byte>> values(target_ranks.size());
     comm.agree([&] {
@@ -282,9 +282,9 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
             return elements.data();
         });
         for (std::size_t i = 0; i < own.size(); ++i) {
-            const auto to = static_cast<std::size_t>(receivers[i % receivers.size()]);
+            const std::size_t to = receivers[i % receivers.size()];
             keys[to].push_back(own[i]);
-            const auto* const element = element_at(std::as_const(elements).data(), static_cast<std::int64_t>(i), kernels.size);
+            const auto* const element = element_at(std::as_const(elements).data(), i, kernels.size);
             values[to].insert(values[to].end(), element, element + kernels.size);
         }
     });
@@ -297,7 +297,7 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
         for (const auto& list : values) my_values.insert(my_values.end(), list.begin(), list.end());
     });
     comm.agree([&] {
-        if (target.takes_part()) result.write_pairs(my_keys, my_values.data(), static_cast<std::int64_t>(my_keys.size()), 0);
+        if (target.takes_part()) result.write_pairs(my_keys, my_values.data(), std::ssize(my_keys), 0);
     });
     return result.state();
 }

@@ -38,7 +38,7 @@ struct SlotWeights {
         if (!has_single_orbits(slot)) sizes = orbit_sizes(slot, coordinate);
     }
     explicit SlotWeights(std::int64_t ones) : count(ones) {}
-    double operator[](std::int64_t i) const { return sizes.empty() ? 1 : sizes[static_cast<std::size_t>(i)]; }
+    double operator[](std::int64_t i) const { return sizes.empty() ? 1 : sizes[i]; }
 };
 
 /// Sums weights[i] * f(offset + i * stride); eight sums take turns, so that no addition waits for the
@@ -51,15 +51,14 @@ auto weighted_row(const SlotWeights& weights, std::int64_t offset, std::int64_t 
     std::int64_t i = 0;
     if (weights.sizes.empty() && stride == 1) {
         for (; i + width <= weights.count; i += width)
-            for (std::int64_t k = 0; k < width; ++k)
-                sums[static_cast<std::size_t>(k)] = PlusTimes<Sum>::add(sums[static_cast<std::size_t>(k)], f(offset + i + k));
+            for (std::int64_t k = 0; k < width; ++k) sums[k] = PlusTimes<Sum>::add(sums[k], f(offset + i + k));
     }
     const auto add = [&](Sum& sum, std::int64_t at) {
         if (const auto weight = weights[at]; weight != 0) sum = weighted(sum, weight, f(offset + at * stride));
     };
     for (; i + width <= weights.count; i += width)
-        for (std::int64_t k = 0; k < width; ++k) add(sums[static_cast<std::size_t>(k)], i + k);
-    for (; i < weights.count; ++i) add(sums[static_cast<std::size_t>(i % width)], i);
+        for (std::int64_t k = 0; k < width; ++k) add(sums[k], i + k);
+    for (; i < weights.count; ++i) add(sums[i % width], i);
     return std::accumulate(sums.begin(), sums.end(), Sum{}, [](Sum a, Sum b) { return PlusTimes<Sum>::add(a, b); });
 }
 
@@ -73,11 +72,11 @@ Sum weighted_sum(const Layout& layout, std::int64_t rank, const std::function<Su
     const SlotWeights one(1);
     auto walk = [&](auto&& self, int s, std::int64_t offset) -> Sum {
         if (s < 0) return row(one, offset, 1);
-        const auto& w = weights[static_cast<std::size_t>(s)];
+        const auto& w = weights[s];
         if (s == 0) return row(w, offset, strides[0]);
         Sum sum{};
         for (std::int64_t i = 0; i < w.count; ++i)
-            if (w[i] != 0) sum = weighted(sum, w[i], self(self, s - 1, offset + i * strides[static_cast<std::size_t>(s)]));
+            if (w[i] != 0) sum = weighted(sum, w[i], self(self, s - 1, offset + i * strides[s]));
         return sum;
     };
     return walk(walk, layout.slots() - 1, 0);
@@ -148,7 +147,7 @@ V without_imaginary(V value) {
 template <class V>
 auto square(V value) {
     if constexpr (std::is_integral_v<V>)
-        return static_cast<double>(value) * static_cast<double>(value);
+        return static_cast<double>(value) * value;
     else
         return std::norm(value);
 }
@@ -241,7 +240,7 @@ bool change_sign(const SymmetryNode& node, std::vector<std::int64_t>& index) {
     if (node.kind != NodeKind::antisymmetric)
         return std::any_of(node.children.begin(), node.children.end(), [&](const auto& child) { return change_sign(child, index); });
     const auto a = node.children[0].dimensions(), b = node.children[1].dimensions();
-    for (std::size_t l = 0; l < a.size(); ++l) std::swap(index[static_cast<std::size_t>(a[l])], index[static_cast<std::size_t>(b[l])]);
+    for (std::size_t l = 0; l < a.size(); ++l) std::swap(index[a[l]], index[b[l]]);
     return true;
 }
 
@@ -261,8 +260,7 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState& state, b
                 if (change_sign(slot, best.index)) break;
         }
         const bool zeros = (signs || contains_kind(tensor.symmetry(), NodeKind::hollow)) && tensor.size() > 0;
-        if (zeros && (best.index.empty() || better(T(0), best.value)))
-            best = {T(0), std::vector<std::int64_t>(static_cast<std::size_t>(tensor.order()), 0)};
+        if (zeros && (best.index.empty() || better(T(0), best.value))) best = {T(0), std::vector<std::int64_t>(tensor.order(), 0)};
         return best;
     }
 }
@@ -275,7 +273,7 @@ std::int64_t AnyTensor::count_nonzero() const {
     if (state.world->dry()) return 0;
     const auto& kernels = *state.kernels;
     std::int64_t count = 0;
-    const std::vector<double> ones(static_cast<std::size_t>(sum_block), 1);
+    const std::vector<double> ones(sum_block, 1);
     if (state.shape().is_first_copy(state.rank()))
         count = weighted_sum<std::int64_t>(
             state.shape(), state.rank(), [&](const SlotWeights& weights, std::int64_t offset, std::int64_t stride) {

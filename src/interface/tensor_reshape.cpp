@@ -25,7 +25,7 @@ void transpose(const TensorState& state, const std::vector<int>& order, const st
     std::vector<local::TransferAxis> axes(order.size());
     std::int64_t step = 1;
     for (const int d : order) {
-        const auto s = static_cast<std::size_t>(d);
+        const std::size_t s = d;
         axes[s] = {.count = sizes[s], .from_stride = to_list ? strides[s] : step, .to_stride = to_list ? step : strides[s]};
         step *= sizes[s];
     }
@@ -35,7 +35,7 @@ void transpose(const TensorState& state, const std::vector<int>& order, const st
 bool is_transposed(const std::vector<int>& order, const TensorState& state) {
     std::vector<int> longer;
     for (const int d : order)
-        if (state.shape().extents()[static_cast<std::size_t>(d)] != 1) longer.push_back(d);
+        if (state.shape().extents()[d] != 1) longer.push_back(d);
     return !std::is_sorted(longer.begin(), longer.end());
 }
 
@@ -108,7 +108,7 @@ private:
 };
 
 std::vector<int> order_of(int dimensions, bool last_fastest) {
-    std::vector<int> order(static_cast<std::size_t>(dimensions));
+    std::vector<int> order(dimensions);
     std::iota(order.begin(), order.end(), 0);
     if (last_fastest) std::reverse(order.begin(), order.end());
     return order;

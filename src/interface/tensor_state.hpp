@@ -121,7 +121,7 @@ private:
 template <class F>
 void for_each_element(const Layout& layout, std::int64_t rank, F&& f) {
     if (layout.grid().is_idle(rank) || layout.local_size(rank) == 0) return;
-    std::vector<std::int64_t> x(static_cast<std::size_t>(layout.order()));
+    std::vector<std::int64_t> x(layout.order());
     const auto strides = layout.strides(rank);
     auto walk = [&](auto&& self, int s, std::int64_t offset) -> void {
         if (s < 0) {
@@ -130,8 +130,8 @@ void for_each_element(const Layout& layout, std::int64_t rank, F&& f) {
         }
         const auto& dims = layout.slot_dimensions(s);
         layout.slot(s).for_each(layout.coordinate(rank, s), [&](std::int64_t index, const std::int64_t* tuple) {
-            for (std::size_t i = 0; i < dims.size(); ++i) x[static_cast<std::size_t>(dims[i])] = tuple[i];
-            self(self, s - 1, offset + index * strides[static_cast<std::size_t>(s)]);
+            for (std::size_t i = 0; i < dims.size(); ++i) x[dims[i]] = tuple[i];
+            self(self, s - 1, offset + index * strides[s]);
         });
     };
     walk(walk, layout.slots() - 1, 0);
@@ -144,7 +144,7 @@ inline std::int64_t orbit_size(const Layout& layout, const std::vector<std::int6
     for (int s = 0; s < layout.slots(); ++s) {
         const auto& dims = layout.slot_dimensions(s);
         if (dims.size() == 1) continue;
-        for (std::size_t i = 0; i < dims.size(); ++i) tuple[i] = x[static_cast<std::size_t>(dims[i])];
+        for (std::size_t i = 0; i < dims.size(); ++i) tuple[i] = x[dims[i]];
         product *= layout.slot(s).orbit_size(tuple.data());
     }
     return product;

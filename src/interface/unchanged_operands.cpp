@@ -30,7 +30,7 @@ std::uint64_t hash_of(Digest digest, std::complex<double> value) {
 std::uint64_t digest_of(const TensorState& tensor) {
     const auto& layout = tensor.shape();
     if (!layout.is_first_copy(tensor.rank())) return 0;
-    const Layout whole({}, layout.extents(), layout.symmetry(), std::vector<SlotMapping>(static_cast<std::size_t>(layout.slots())));
+    const Layout whole({}, layout.extents(), layout.symmetry(), std::vector<SlotMapping>(layout.slots()));
     const ElementLocator locator(whole);
     const HostElements elements(tensor);
     std::uint64_t sum = 0;
@@ -52,15 +52,13 @@ std::uint64_t digest_of(const SparseState& tensor) {
         const auto value = tensor.kernels->as_number(element_at(tensor.values().data(), k, tensor.kernels->size));
         if (value == 0.0) continue;
         Digest digest;
-        for (const auto& column : tensor.pattern()->indices) digest.add(column[static_cast<std::size_t>(k)]);
+        for (const auto& column : tensor.pattern()->indices) digest.add(column[k]);
         sum += hash_of(digest, value);
     }
     return sum;
 }
 
-std::int64_t digest_of(const Factor& factor) {
-    return static_cast<std::int64_t>(factor.sparse ? digest_of(*factor.sparse) : digest_of(*factor.tensor));
-}
+std::int64_t digest_of(const Factor& factor) { return factor.sparse ? digest_of(*factor.sparse) : digest_of(*factor.tensor); }
 
 bool is_small(const Factor& factor) {
     return factor.sparse ? factor.sparse->pattern()->total <= most_elements
@@ -85,8 +83,7 @@ void UnchangedOperands::check() const {
     for (const auto& [factor, before] : operands_) {
         const auto& world = factor->sparse ? *factor->sparse->world : *factor->tensor->world;
         auto change = static_cast<std::uint64_t>(digest_of(*factor)) - static_cast<std::uint64_t>(before);
-        if (const auto* const ranks = world.movement_communicator())
-            change = static_cast<std::uint64_t>(ranks->sum(static_cast<std::int64_t>(change)));
+        if (const auto* const ranks = world.movement_communicator()) change = ranks->sum(static_cast<std::int64_t>(change));
         if (change != 0)
             throw Error("a statement has changed its operand " + (factor->sparse ? factor->sparse->title() : factor->tensor->title()));
     }

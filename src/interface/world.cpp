@@ -235,7 +235,7 @@ GroupMapping World::group_mapping() const { return present(state_).group_mapping
 
 void World::set_group_mapping(GroupMapping mapping) {
     auto& state = present(state_);
-    const CollectiveCall call(state.movement_communicator(), "World::set_group_mapping", static_cast<int>(mapping));
+    const CollectiveCall call(state.movement_communicator(), "World::set_group_mapping", mapping);
     state.set_group_mapping(mapping);
 }
 

@@ -32,11 +32,11 @@ WorldOrder world_order(const Communicator& ranks, const Torus& torus, RankOrder 
         const auto text = from_first_rank(ranks, [&] { return text_of_file(file); });
         ranks.agree([&] {
             const auto placed = place_on_torus(parse_coordinates(text, file, ranks.size()), torus, file);
-            result = {placed.torus, placed.rank[static_cast<std::size_t>(process_number())]};
+            result = {placed.torus, placed.rank[process_number()]};
         });
     } else if (by_machine) {
         const auto node = ranks.nodes();
-        ranks.agree([&] { result.rank = order_by_nodes(node)[static_cast<std::size_t>(ranks.rank())]; });
+        ranks.agree([&] { result.rank = order_by_nodes(node)[ranks.rank()]; });
     }
     return result;
 }

@@ -37,7 +37,7 @@ ElementLocation ElementLocator::locate(const std::int64_t* index) const {
             coordinate = in_slot.coordinate;
             local = in_slot.index;
         }
-        const auto& meaning = slot.coordinates[static_cast<std::size_t>(coordinate)];
+        const auto& meaning = slot.coordinates[coordinate];
         at.rank += meaning.rank;
         at.offset += local * stride;
         stride *= meaning.size;
@@ -60,7 +60,7 @@ std::vector<std::int64_t> copy_offsets(const Layout& layout) {
     for (int t = 0; t < layout.grid().dimensions(); ++t) {
         if (layout.slot_of_torus(t) >= 0) continue;
         const auto known = offsets.size();
-        for (std::int64_t c = 1; c < layout.grid().lengths[static_cast<std::size_t>(t)]; ++c)
+        for (std::int64_t c = 1; c < layout.grid().lengths[t]; ++c)
             for (std::size_t i = 0; i < known; ++i) offsets.push_back(offsets[i] + c * layout.grid().stride(t));
     }
     return offsets;

@@ -15,13 +15,11 @@ std::int64_t RankGrid::ranks() const {
     return product;
 }
 
-std::int64_t RankGrid::coordinate(std::int64_t rank, int dimension) const {
-    return rank / stride(dimension) % lengths[static_cast<std::size_t>(dimension)];
-}
+std::int64_t RankGrid::coordinate(std::int64_t rank, int dimension) const { return rank / stride(dimension) % lengths[dimension]; }
 
 std::int64_t RankGrid::stride(int dimension) const {
     std::int64_t product = 1;
-    for (int d = 0; d < dimension; ++d) product *= lengths[static_cast<std::size_t>(d)];
+    for (int d = 0; d < dimension; ++d) product *= lengths[d];
     return product;
 }
 
@@ -29,7 +27,7 @@ std::int64_t RankGrid::coordinate_of(std::span<const int> along, std::int64_t ra
     std::int64_t result = 0, stride = 1;
     for (int d : along) {
         result += coordinate(rank, d) * stride;
-        stride *= lengths[static_cast<std::size_t>(d)];
+        stride *= lengths[d];
     }
     return result;
 }
@@ -45,7 +43,7 @@ namespace {
 
 std::int64_t product_of_lengths(const RankGrid& grid, const std::vector<int>& torus) {
     std::int64_t product = 1;
-    for (int t : torus) product *= grid.lengths[static_cast<std::size_t>(t)];
+    for (int t : torus) product *= grid.lengths[t];
     return product;
 }
 
@@ -73,13 +71,13 @@ Layout::Layout(RankGrid grid, std::vector<std::int64_t> extents, Symmetry symmet
         const auto& slot = symmetry.slots()[s];
         held->slots.push_back({make_slot(grid, slot, extents, mapping[s]), slot.dimensions(), {}});
         for (int t : mapping[s].all()) {
-            auto& user = held->user[static_cast<std::size_t>(t)];
+            auto& user = held->user[t];
             if (user >= 0) throw InvalidArgument("layout: torus dimension " + std::to_string(t) + " is used twice");
-            user = static_cast<int>(s);
-            held->slots.back().torus.push_back({grid.stride(t), grid.lengths[static_cast<std::size_t>(t)]});
+            user = s;
+            held->slots.back().torus.push_back({grid.stride(t), grid.lengths[t]});
         }
     }
-    for (int t : partial) held->partial[static_cast<std::size_t>(t)] = true;
+    for (int t : partial) held->partial[t] = true;
     held->grid = std::move(grid);
     held->extents = std::move(extents);
     held->symmetry = std::move(symmetry);
@@ -116,7 +114,7 @@ std::int64_t Layout::copy_offset(std::int64_t rank) const {
 std::vector<std::int64_t> Layout::local_sizes(std::int64_t rank) const {
     std::vector<std::int64_t> result(held_->slots.size(), 0);
     if (grid().is_idle(rank)) return result;
-    for (int s = 0; s < slots(); ++s) result[static_cast<std::size_t>(s)] = slot(s).local_size(coordinate(rank, s));
+    for (int s = 0; s < slots(); ++s) result[s] = slot(s).local_size(coordinate(rank, s));
     return result;
 }
 
@@ -147,7 +145,7 @@ std::vector<std::int64_t> Layout::strides(std::int64_t rank) const {
 std::int64_t Layout::copies() const {
     std::int64_t product = 1;
     for (int t = 0; t < grid().dimensions(); ++t)
-        if (slot_of_torus(t) < 0) product *= grid().lengths[static_cast<std::size_t>(t)];
+        if (slot_of_torus(t) < 0) product *= grid().lengths[t];
     return product;
 }
 
@@ -182,9 +180,7 @@ bool Layout::operator==(const Layout& other) const {
 
 std::string Layout::to_string(const std::vector<std::string>& names) const {
     std::string text;
-    auto name = [&](int d) {
-        return static_cast<std::size_t>(d) < names.size() ? names[static_cast<std::size_t>(d)] : "[" + std::to_string(d) + "]";
-    };
+    auto name = [&](int d) { return static_cast<std::size_t>(d) < names.size() ? names[d] : "[" + std::to_string(d) + "]"; };
     for (int s = 0; s < slots(); ++s) {
         std::string part;
         const auto& m = mapping(s);
@@ -202,7 +198,7 @@ std::string Layout::to_string(const std::vector<std::string>& names) const {
     if (text.empty()) text = "scalar";
     std::int64_t replicas = 1, parts = 1;
     for (int t = 0; t < grid().dimensions(); ++t)
-        if (slot_of_torus(t) < 0) (is_partial(t) ? parts : replicas) *= grid().lengths[static_cast<std::size_t>(t)];
+        if (slot_of_torus(t) < 0) (is_partial(t) ? parts : replicas) *= grid().lengths[t];
     if (replicas > 1) text += " x" + std::to_string(replicas) + " copies";
     if (parts > 1) text += " x" + std::to_string(parts) + " parts of a sum";
     return text;
@@ -211,8 +207,7 @@ std::string Layout::to_string(const std::vector<std::string>& names) const {
 std::vector<int> longest_first(const RankGrid& grid) {
     std::vector<int> order;
     for (int t = 0; t < grid.dimensions(); ++t) order.push_back(t);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return grid.lengths[static_cast<std::size_t>(a)] > grid.lengths[static_cast<std::size_t>(b)]; });
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return grid.lengths[a] > grid.lengths[b]; });
     return order;
 }
 
@@ -222,8 +217,7 @@ namespace {
 int longest_divisible(const std::vector<double>& lengths, std::int64_t factor) {
     int best = -1;
     for (std::size_t i = 0; i < lengths.size(); ++i)
-        if (lengths[i] >= static_cast<double>(factor) && (best < 0 || lengths[i] >= lengths[static_cast<std::size_t>(best)]))
-            best = static_cast<int>(i);
+        if (lengths[i] >= static_cast<double>(factor) && (best < 0 || lengths[i] >= lengths[best])) best = i;
     return best;
 }
 
@@ -242,13 +236,13 @@ bool prefers_rows(const RankGrid& grid, const SymmetryNode& slot, const std::vec
 Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
     std::vector<SlotMapping> mapping(symmetry.slots().size());
     std::vector<double> remaining;
-    for (const auto& slot : symmetry.slots()) remaining.push_back(static_cast<double>(PackedNode(slot, extents, false).size()));
+    for (const auto& slot : symmetry.slots()) remaining.push_back(PackedNode(slot, extents, false).size());
     for (int t : longest_first(grid)) {
-        const auto length = grid.lengths[static_cast<std::size_t>(t)];
+        const auto length = grid.lengths[t];
         const int s = longest_divisible(remaining, length);
         if (s < 0) continue;
-        mapping[static_cast<std::size_t>(s)].torus.push_back(t);
-        remaining[static_cast<std::size_t>(s)] /= static_cast<double>(length);
+        mapping[s].torus.push_back(t);
+        remaining[s] /= static_cast<double>(length);
     }
     for (std::size_t s = 0; s < mapping.size(); ++s)
         mapping[s].rows = !mapping[s].torus.empty() && prefers_rows(grid, symmetry.slots()[s], extents, mapping[s]);
@@ -275,10 +269,8 @@ void equalize_phases(const SymmetryNode& node, const std::vector<int>& position,
     const auto width = node.children[0].dimensions().size();
     for (std::size_t l = 0; l < width; ++l) {
         std::int64_t common = 1;
-        for (const auto& child : node.children)
-            common = std::lcm(common, phase[static_cast<std::size_t>(position[static_cast<std::size_t>(child.dimensions()[l])])]);
-        for (const auto& child : node.children)
-            phase[static_cast<std::size_t>(position[static_cast<std::size_t>(child.dimensions()[l])])] = common;
+        for (const auto& child : node.children) common = std::lcm(common, phase[position[child.dimensions()[l]]]);
+        for (const auto& child : node.children) phase[position[child.dimensions()[l]]] = common;
     }
 }
 
@@ -287,7 +279,7 @@ void equalize_phases(const SymmetryNode& node, const std::vector<int>& position,
 SlotMapping block_mapping(const RankGrid& grid, const SymmetryNode& slot, std::vector<std::vector<int>> torus_by_position) {
     const auto dims = slot.dimensions();
     std::vector<int> position(static_cast<std::size_t>(*std::max_element(dims.begin(), dims.end())) + 1, 0);
-    for (std::size_t i = 0; i < dims.size(); ++i) position[static_cast<std::size_t>(dims[i])] = static_cast<int>(i);
+    for (std::size_t i = 0; i < dims.size(); ++i) position[dims[i]] = i;
     std::vector<std::int64_t> physical;
     for (const auto& list : torus_by_position) physical.push_back(product_of_lengths(grid, list));
     auto phase = physical;
@@ -309,16 +301,16 @@ Layout block_layout(const RankGrid& grid, const std::vector<std::int64_t>& exten
     std::vector<std::vector<int>> torus(extents.size());
     std::vector<double> remaining(extents.begin(), extents.end());
     for (int t : longest_first(grid)) {
-        const auto length = grid.lengths[static_cast<std::size_t>(t)];
+        const auto length = grid.lengths[t];
         const int d = longest_divisible(remaining, length);
         if (d < 0) continue;
-        torus[static_cast<std::size_t>(d)].push_back(t);
-        remaining[static_cast<std::size_t>(d)] /= static_cast<double>(length);
+        torus[d].push_back(t);
+        remaining[d] /= static_cast<double>(length);
     }
     std::vector<SlotMapping> mapping;
     for (const auto& slot : symmetry.slots()) {
         std::vector<std::vector<int>> by_position;
-        for (int d : slot.dimensions()) by_position.push_back(torus[static_cast<std::size_t>(d)]);
+        for (int d : slot.dimensions()) by_position.push_back(torus[d]);
         mapping.push_back(block_mapping(grid, slot, by_position));
     }
     return Layout(grid, extents, symmetry, mapping);

@@ -19,7 +19,7 @@ struct RankGrid {
 
     std::int64_t ranks() const;
     bool is_idle(std::int64_t rank) const { return rank >= ranks(); }
-    int dimensions() const { return static_cast<int>(lengths.size()); }
+    int dimensions() const { return lengths.size(); }
     std::int64_t coordinate(std::int64_t rank, int dimension) const;
     /// Ranks that lie between neighbours along a dimension.
     std::int64_t stride(int dimension) const;
@@ -64,14 +64,14 @@ public:
     const RankGrid& grid() const { return held_->grid; }
     const std::vector<std::int64_t>& extents() const { return held_->extents; }
     const Symmetry& symmetry() const { return held_->symmetry; }
-    int order() const { return static_cast<int>(held_->extents.size()); }
-    int slots() const { return static_cast<int>(held_->slots.size()); }
+    int order() const { return held_->extents.size(); }
+    int slots() const { return held_->slots.size(); }
     const SlotLayout& slot(int s) const { return held_slot(s).layout; }
     const std::vector<int>& slot_dimensions(int s) const { return held_slot(s).dimensions; }
-    const SlotMapping& mapping(int s) const { return held_->mapping[static_cast<std::size_t>(s)]; }
+    const SlotMapping& mapping(int s) const { return held_->mapping[s]; }
     /// The slot that uses a torus dimension, or -1.
-    int slot_of_torus(int torus_dimension) const { return held_->user[static_cast<std::size_t>(torus_dimension)]; }
-    bool is_partial(int torus_dimension) const { return held_->partial[static_cast<std::size_t>(torus_dimension)]; }
+    int slot_of_torus(int torus_dimension) const { return held_->user[torus_dimension]; }
+    bool is_partial(int torus_dimension) const { return held_->partial[torus_dimension]; }
 
     /// Coordinate of a rank in a slot; the rank must not be idle.
     std::int64_t coordinate(std::int64_t rank, int s) const;
@@ -123,7 +123,7 @@ private:
         std::vector<int> user;      // per torus dimension: slot or -1
         std::vector<bool> partial;  // per torus dimension
     };
-    const Slot& held_slot(int s) const { return held_->slots[static_cast<std::size_t>(s)]; }
+    const Slot& held_slot(int s) const { return held_->slots[s]; }
 
     std::shared_ptr<const Held> held_;
 };

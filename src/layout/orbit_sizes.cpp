@@ -30,9 +30,9 @@ std::vector<std::int64_t> equal_pairs(const SlotLayout& slot, std::int64_t coord
 
 /// Two for a pair of rigid children, one where they are equal: only those are looked at.
 std::vector<double> sizes_of_pairs(const SlotLayout& slot, std::int64_t coordinate) {
-    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(coordinate)), 2);
+    std::vector<double> sizes(slot.local_size(coordinate), 2);
     if (slot.node().strict()) return sizes;
-    for (auto i : equal_pairs(slot, coordinate)) sizes[static_cast<std::size_t>(i)] = 1;
+    for (auto i : equal_pairs(slot, coordinate)) sizes[i] = 1;
     return sizes;
 }
 
@@ -47,14 +47,12 @@ bool has_single_orbits(const SlotLayout& slot) { return !slot.is_blocks() && is_
 std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t coordinate) {
     const auto& node = slot.node();
     if (!slot.is_blocks()) {
-        if (has_single_orbits(slot)) return std::vector<double>(static_cast<std::size_t>(slot.local_size(coordinate)), 1);
+        if (has_single_orbits(slot)) return std::vector<double>(slot.local_size(coordinate), 1);
         if (node.kind() != NodeKind::product && node.children().size() == 2 && is_rigid(node.children()[0]))
             return sizes_of_pairs(slot, coordinate);
     }
-    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(coordinate)), 0);
-    slot.for_each(coordinate, [&](std::int64_t i, const std::int64_t* x) {
-        sizes[static_cast<std::size_t>(i)] = static_cast<double>(slot.orbit_size(x));
-    });
+    std::vector<double> sizes(slot.local_size(coordinate), 0);
+    slot.for_each(coordinate, [&](std::int64_t i, const std::int64_t* x) { sizes[i] = slot.orbit_size(x); });
     return sizes;
 }
 

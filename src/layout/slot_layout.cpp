@@ -28,7 +28,7 @@ SymmetryNode by_position(const SymmetryNode& node) {
 
 std::vector<std::int64_t> extents_by_position(const SymmetryNode& slot, std::span<const std::int64_t> extents) {
     std::vector<std::int64_t> result;
-    for (int d : slot.dimensions()) result.push_back(extents[static_cast<std::size_t>(d)]);
+    for (int d : slot.dimensions()) result.push_back(extents[d]);
     return result;
 }
 
@@ -41,7 +41,7 @@ void check_phases(const SymmetryNode& node, const std::vector<std::int64_t>& pha
     for (const auto& child : node.children) {
         const auto other = child.dimensions();
         for (std::size_t l = 0; l < first.size(); ++l)
-            if (phase[static_cast<std::size_t>(first[l])] != phase[static_cast<std::size_t>(other[l])])
+            if (phase[first[l]] != phase[other[l]])
                 throw InvalidArgument("layout: dimensions that a symmetry exchanges need the same cyclic phase; make up the "
                                       "difference by a virtual factor");
     }
@@ -51,8 +51,7 @@ void check_phases(const SymmetryNode& node, const std::vector<std::int64_t>& pha
 
 SlotLayout::SlotLayout(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::span<const std::int64_t> local_extents,
                        bool keep_equal)
-    : tree_(by_position(slot)), node_(tree_, local_extents, keep_equal), extents_(extents.begin(), extents.end()),
-      width_(static_cast<int>(extents.size())) {}
+    : tree_(by_position(slot)), node_(tree_, local_extents, keep_equal), extents_(extents.begin(), extents.end()), width_(extents.size()) {}
 
 SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t grid_length, std::int64_t begin,
                               std::int64_t end) {
@@ -135,7 +134,7 @@ SlotLocation SlotLayout::locate(std::int64_t* x) const {
         return at;
     }
     std::array<std::int64_t, max_slot_order> local, residue;
-    const auto w = static_cast<std::size_t>(width_);
+    const std::size_t w = width_;
     for (std::size_t d = 0; d < w; ++d) {
         const auto phase = physical_[d] * virtual_[d];
         local[d] = x[d] / phase;
@@ -180,7 +179,7 @@ SlotLocation SlotLayout::find(const std::int64_t* x) const {
 std::int64_t SlotLayout::orbit_size(const std::int64_t* x) const {
     if (!blocks_) return node_.orbit_size(x, nullptr);
     std::array<std::int64_t, max_slot_order> local, residue;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(width_); ++d) {
+    for (std::int64_t d = 0; d < width_; ++d) {
         const auto phase = physical_[d] * virtual_[d];
         local[d] = x[d] / phase;
         residue[d] = x[d] % phase;

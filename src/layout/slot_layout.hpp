@@ -182,7 +182,7 @@ void SlotLayout::for_each_in_rows(std::int64_t coordinate, F&& f) const {
 template <class F>
 void SlotLayout::for_each_in_blocks(std::int64_t coordinate, F&& f) const {
     std::array<std::int64_t, max_slot_order> residue{}, local{}, x{};
-    const auto w = static_cast<std::size_t>(width_);
+    const std::size_t w = width_;
     const auto block_size = node_.size();
     for (std::int64_t v = begin_ / std::max<std::int64_t>(1, block_size); v * block_size < end_; ++v) {
         auto rest_coordinate = coordinate, rest_virtual = v;

@@ -38,10 +38,9 @@ BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout) : memb
     if (!members_) return;
     auto sorted = layout.ranks;
     std::sort(sorted.begin(), sorted.end());
-    for (auto rank : layout.ranks)
-        order_.push_back(static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), rank) - sorted.begin()));
+    for (auto rank : layout.ranks) order_.push_back(std::lower_bound(sorted.begin(), sorted.end(), rank) - sorted.begin());
     system_ = context_ = Csys2blacs_handle(members_->raw());
-    const auto rows = static_cast<int>(layout.rows.grid_length), columns = static_cast<int>(layout.columns.grid_length);
+    const int rows = layout.rows.grid_length, columns = layout.columns.grid_length;
     Cblacs_gridmap(&context_, order_.data(), rows, rows, columns);
     // Sums in the same order each time; this also keeps the BLACS from user-defined MPI reductions, which some MPICH releases do
     // not survive.

@@ -213,7 +213,7 @@ Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents,
     auto& state = *result.state();
     if (state.world->dry()) return result;
     state.world->agree([&] {
-        if (static_cast<std::int64_t>(values.size()) != result.size())
+        if (std::ssize(values) != result.size())
             throw InvalidArgument(state.title() + ": from_replicated with " + std::to_string(values.size()) + " values for " +
                                   std::to_string(result.size()) + " elements; give the whole tensor, first index fastest");
     });
@@ -224,7 +224,7 @@ Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents,
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         std::int64_t key = 0;
         for (std::size_t d = x.size(); d-- > 0;) key = key * result.extents()[d] + x[d];
-        elements[offset] = values[static_cast<std::size_t>(key)];
+        elements[offset] = values[key];
     });
     return result;
 }

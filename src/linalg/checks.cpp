@@ -18,7 +18,7 @@ std::vector<std::string> label_first(const std::string& first, const std::vector
 std::vector<std::string> labels_by_dimension(const Matricization& matrix) {
     std::vector<std::string> result(matrix.rows.dimensions.size() + matrix.columns.dimensions.size());
     for (const auto* side : {&matrix.rows, &matrix.columns})
-        for (std::size_t i = 0; i < side->dimensions.size(); ++i) result[static_cast<std::size_t>(side->dimensions[i])] = side->labels[i];
+        for (std::size_t i = 0; i < side->dimensions.size(); ++i) result[side->dimensions[i]] = side->labels[i];
     return result;
 }
 
@@ -33,13 +33,13 @@ double orthogonality(const Tensor<T>& Q, bool rows) {
     gram.for_each_local([](Index x, T& value) {
         if (x[0] == x[1]) value -= T(1);
     });
-    return static_cast<double>(gram.norm());
+    return gram.norm();
 }
 
 template <class T>
 Tensor<T> as_tensor(const World& world, const std::vector<real_of<T>>& values) {
-    Tensor<T> result(world, {static_cast<std::int64_t>(values.size())}, "values");
-    result.fill([&](Index x) { return T(values[static_cast<std::size_t>(x[0])]); });
+    Tensor<T> result(world, {std::ssize(values)}, "values");
+    result.fill([&](Index x) { return T(values[x[0]]); });
     return result;
 }
 

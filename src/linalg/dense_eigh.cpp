@@ -96,18 +96,18 @@ std::vector<real_of<T>> values_on_grid(DistributedMatrix<T>& A) {
     const auto grid = make_grid(A.world(), A.layout());
     const int size = to_int(order), one = 1;
     const auto a = grid->describe(A.layout(), A.distance());
-    const auto count = static_cast<std::size_t>(A.local_columns() + 1);
+    const std::size_t count = A.local_columns() + 1;
     std::vector<R> d(count), e(count);
     std::vector<T> tau(count);
     with_workspace(A, grid.get(), "eigenvalues", [&](T* work, const int* lwork, int* info) {
         Fortran<T>::psytrd("L", &size, A.data(), &one, &one, a.data(), d.data(), e.data(), tau.data(), work, lwork, info, 1);
     });
-    std::vector<double> tridiagonal(static_cast<std::size_t>(2 * order), 0.0);     // the diagonal, then what is below it
+    std::vector<double> tridiagonal(2 * order, 0.0);                               // the diagonal, then what is below it
     const bool counts = A.takes_part() && A.layout().grid_row(A.position()) == 0;  // each grid row has the same
     for (std::int64_t l = 0; counts && l < A.local_columns(); ++l) {
         const auto j = A.column_index(l);
-        tridiagonal[static_cast<std::size_t>(j)] = static_cast<double>(d[static_cast<std::size_t>(l)]);
-        if (j + 1 < order) tridiagonal[static_cast<std::size_t>(order + j)] = static_cast<double>(e[static_cast<std::size_t>(l)]);
+        tridiagonal[j] = d[l];
+        if (j + 1 < order) tridiagonal[order + j] = e[l];
     }
     A.world().communicator().sum(tridiagonal.data(), 2 * order);
     std::vector<R> values(tridiagonal.begin(), tridiagonal.begin() + order), below(tridiagonal.begin() + order, tridiagonal.end());
@@ -123,7 +123,7 @@ std::vector<real_of<T>> values_on_grid(DistributedMatrix<T>& A) {
 
 template <class T>
 std::vector<real_of<T>> eigh_dense(DistributedMatrix<T>& A, DistributedMatrix<T>* vectors) {
-    std::vector<real_of<T>> values(static_cast<std::size_t>(A.rows()));
+    std::vector<real_of<T>> values(A.rows());
     if (values.empty()) return values;
     if (A.layout().single()) {
         solve_on_one_rank(A, values, vectors != nullptr);
@@ -135,7 +135,7 @@ std::vector<real_of<T>> eigh_dense(DistributedMatrix<T>& A, DistributedMatrix<T>
     } else {
         values = values_on_grid(A);
     }
-    A.world().communicator().broadcast(values.data(), static_cast<std::int64_t>(values.size() * sizeof(real_of<T>)), A.layout().ranks[0]);
+    A.world().communicator().broadcast(values.data(), values.size() * sizeof(real_of<T>), A.layout().ranks[0]);
     return values;
 }
 

@@ -16,7 +16,7 @@ std::unique_ptr<BlacsGrid> make_grid(const WorldState& world, const MatrixLayout
 
 template <class T>
 std::vector<T> diagonal_values(const DistributedMatrix<T>& matrix, std::int64_t count, std::int64_t shift) {
-    std::vector<double> parts(static_cast<std::size_t>(2 * std::max<std::int64_t>(0, count)), 0.0);
+    std::vector<double> parts(2 * std::max<std::int64_t>(0, count), 0.0);
     const bool here = matrix.takes_part();
     for (std::int64_t l = 0; here && l < matrix.local_columns(); ++l) {
         const auto i = matrix.column_index(l) - shift;
@@ -24,14 +24,14 @@ std::vector<T> diagonal_values(const DistributedMatrix<T>& matrix, std::int64_t 
         const auto row = matrix.rows_below(i);
         if (row == matrix.local_rows() || matrix.row(row) != i) continue;
         const T value = matrix.column(l)[row];
-        parts[static_cast<std::size_t>(2 * i)] = static_cast<double>(std::real(value));
-        parts[static_cast<std::size_t>(2 * i + 1)] = static_cast<double>(std::imag(value));
+        parts[2 * i] = std::real(value);
+        parts[2 * i + 1] = std::imag(value);
     }
     const auto& comm = matrix.world().communicator();
     if (matrix.layout().single())
         comm.broadcast(parts, matrix.layout().ranks[0]);
     else
-        comm.sum(parts.data(), static_cast<std::int64_t>(parts.size()));
+        comm.sum(parts.data(), std::ssize(parts));
     std::vector<T> result;
     for (std::size_t i = 0; i < parts.size(); i += 2) {
         const auto re = static_cast<real_of<T>>(parts[i]);
@@ -48,15 +48,15 @@ namespace {
 /// R from the upper triangle of A, each row times a factor: those that make its diagonal real and not negative.
 template <class T>
 void copy_triangle(const DistributedMatrix<T>& A, const std::vector<T>& factors, DistributedMatrix<T>& R) {
-    const auto k = static_cast<std::int64_t>(factors.size());
+    const auto k = std::ssize(factors);
     std::vector<T> by_row;
-    for (std::int64_t i = 0; i < R.local_rows(); ++i) by_row.push_back(factors[static_cast<std::size_t>(R.row(i))]);
+    for (std::int64_t i = 0; i < R.local_rows(); ++i) by_row.push_back(factors[R.row(i)]);
     for (std::int64_t l = 0; l < R.local_columns(); ++l) {
         const auto j = R.column_index(l);
         const auto end = std::min(R.local_rows(), R.rows_below(j + 1));
         const T* const from = A.column(l);
         T* const to = R.column(l);
-        for (std::int64_t i = 0; i < end; ++i) to[i] = local::multiply(by_row[static_cast<std::size_t>(i)], from[i]);
+        for (std::int64_t i = 0; i < end; ++i) to[i] = local::multiply(by_row[i], from[i]);
         std::fill(to + end, to + R.local_rows(), T(0));
         if (j < k && end > 0 && R.row(end - 1) == j) to[end - 1] = std::real(to[end - 1]);
     }
@@ -64,9 +64,9 @@ void copy_triangle(const DistributedMatrix<T>& A, const std::vector<T>& factors,
 
 template <class T>
 void scale_columns(DistributedMatrix<T>& Q, const std::vector<T>& factors) {
-    const auto count = Q.columns_below(static_cast<std::int64_t>(factors.size()));
+    const auto count = Q.columns_below(std::ssize(factors));
     for (std::int64_t l = 0; l < count; ++l) {
-        const T factor = factors[static_cast<std::size_t>(Q.column_index(l))];
+        const T factor = factors[Q.column_index(l)];
         if (factor != T(1))
             for (std::int64_t i = 0; i < Q.local_rows(); ++i) Q.column(l)[i] = local::multiply(factor, Q.column(l)[i]);
     }
@@ -81,7 +81,7 @@ void qr_on_grid(DistributedMatrix<T>& A, DistributedMatrix<T>& R) {
     const auto grid = make_grid(A.world(), A.layout());
     const auto a = grid->describe(A.layout(), A.distance());
     const int m = to_int(A.rows()), n = to_int(A.columns()), width = to_int(k), one = 1;
-    std::vector<T> tau(static_cast<std::size_t>(A.local_columns() + 1));
+    std::vector<T> tau(A.local_columns() + 1);
     with_workspace(A, grid.get(), "QR", [&](T* work, const int* size, int* info) {
         Fortran<T>::pgeqrf(&m, &n, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
     });

@@ -13,12 +13,12 @@ namespace arges::linalg {
 template <class R>
 double tail_norm(const std::vector<R>& values, std::int64_t first) {
     // Relative to the largest, so that squares do not underflow.
-    const auto count = static_cast<std::int64_t>(values.size());
-    const double largest = first < count ? static_cast<double>(values[static_cast<std::size_t>(first)]) : 0.0;
+    const auto count = std::ssize(values);
+    const double largest = first < count ? static_cast<double>(values[first]) : 0.0;
     if (largest == 0) return 0;
     double sum = 0;
     for (auto i = count; i-- > first;) {
-        const double x = static_cast<double>(values[static_cast<std::size_t>(i)]) / largest;
+        const double x = static_cast<double>(values[i]) / largest;
         sum += x * x;
     }
     return largest * std::sqrt(sum);
@@ -26,7 +26,7 @@ double tail_norm(const std::vector<R>& values, std::int64_t first) {
 
 template <class R>
 std::int64_t SvdCut::operator()(const std::vector<R>& s) const {
-    auto kept = static_cast<std::int64_t>(s.size());
+    auto kept = std::ssize(s);
     const double bound = std::max(absolute_tolerance, tolerance * tail_norm(s, 0));
     while (bound > 0 && kept > 1 && tail_norm(s, kept - 1) <= bound) --kept;
     return rank ? std::min(kept, *rank) : kept;
@@ -46,7 +46,7 @@ Bidiagonal<T> reduce(DistributedMatrix<T>& A, const BlacsGrid* grid) {
     Bidiagonal<T> result;
     const auto n = A.columns();
     const int rows = to_int(A.rows()), columns = to_int(n), distance = to_int(A.distance()), one = 1;
-    const auto size = static_cast<std::size_t>(n + 1);
+    const std::size_t size = n + 1;
     std::vector<real_of<T>> d(size), e(size);
     result.tau_q.resize(size);
     result.tau_p.resize(size);
@@ -76,9 +76,9 @@ SmallSvd<real_of<T>> divide_and_conquer(const DistributedMatrix<T>& A, Bidiagona
     using R = real_of<T>;
     const auto n = A.columns(), side = vectors ? n : 1;
     const auto count = vectors ? 3 * n * n + 4 * n : 8 * n;
-    const auto bytes = [](std::int64_t reals) { return reals * static_cast<std::int64_t>(sizeof(R)); };
+    const auto bytes = [](std::int64_t reals) { return reals * std::int64_t{sizeof(R)}; };
     SmallSvd<R> result{HeldMemory(A.shared_world(), bytes(2 * side * side), "SVD", "working arrays"), {}, {}};
-    const HeldMemory held(A.shared_world(), bytes(count) + 8 * n * static_cast<std::int64_t>(sizeof(int)), "SVD", "working arrays");
+    const HeldMemory held(A.shared_world(), bytes(count) + 8 * n * std::int64_t{sizeof(int)}, "SVD", "working arrays");
     A.world().agree([&] {
         if (!A.is_first()) return;
         result.U = Buffer<R>(side * side);
@@ -109,7 +109,7 @@ void spread(const Buffer<real_of<T>>& from, std::int64_t distance, std::int64_t 
         return;
     }
     // The elements, and the messages that P?GEMR2D makes of them.
-    const HeldMemory held(to.shared_world(), 2 * rows * columns * static_cast<std::int64_t>(sizeof(T)), "SVD", "working arrays");
+    const HeldMemory held(to.shared_world(), 2 * rows * columns * std::int64_t{sizeof(T)}, "SVD", "working arrays");
     on_grid(to, [&] {
         Buffer<T> whole;
         allocate_on(grid, [&] { whole = Buffer<T>(to.is_first() ? rows * columns : 0); });
@@ -148,7 +148,7 @@ DenseSvd<T> svd_by_bidiagonal(DistributedMatrix<T>& A, const SvdCut& cut, bool U
         const auto grid = make_grid(A.world(), A.layout());
         auto form = reduce(A, grid.get());
         const auto small = divide_and_conquer(A, form, U || Vh);
-        A.world().communicator().broadcast(form.d.data(), n * static_cast<std::int64_t>(sizeof(R)), A.layout().ranks[0]);
+        A.world().communicator().broadcast(form.d.data(), n * std::int64_t{sizeof(R)}, A.layout().ranks[0]);
         result.s = std::move(form.d);
         result.kept = cut(result.s);
         if (U) {

@@ -67,7 +67,7 @@ DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, Matri
     : DistributedMatrix(std::move(world), std::move(layout), nullptr, 0) {
     check_size(layout_.resized(std::max(rows(), least_rows * layout_.rows.grid_length), columns()), what);
     const auto most = std::max(layout_.rows.max_count(), least_rows) * layout_.columns.max_count();
-    held_.emplace(world_, most * static_cast<std::int64_t>(sizeof(T)), what);
+    held_.emplace(world_, most * std::int64_t{sizeof(T)}, what);
     if (takes_part()) distance_ = std::max<std::int64_t>({1, local_rows_, least_rows});
     world_->agree([&] {
         if (takes_part()) own_ = Buffer<T>(distance_ * local_columns_);
@@ -78,7 +78,7 @@ DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, Matri
 template <class T>
 DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements, const std::string& what)
     : DistributedMatrix(std::move(world), std::move(layout), nullptr, 0) {
-    held_.emplace(world_, layout_.max_local_size() * static_cast<std::int64_t>(sizeof(T)), what);
+    held_.emplace(world_, layout_.max_local_size() * std::int64_t{sizeof(T)}, what);
     own_ = std::move(elements);
     data_ = own_.data();
 }
@@ -162,8 +162,8 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
                 const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint) {
     auto& state = *world.state();
     const auto extents = joined(row_extents, column_extents);
-    const Matricization labels{side_of(row_extents, 0), side_of(column_extents, static_cast<int>(row_extents.size())), name};
-    const auto layout = new_layout(state, extents, Symmetry::none(static_cast<int>(extents.size())));
+    const Matricization labels{side_of(row_extents, 0), side_of(column_extents, row_extents.size()), name};
+    const auto layout = new_layout(state, extents, Symmetry::none(extents.size()));
     const MatrixExchange exchange(state.movement_communicator(), layout, adjoint ? labels.flipped() : labels, matrix.layout(),
                                   matrix.distance(), state.rank());
     // The elements come in one step, so the tensor is made without any, and with the account of its memory.
@@ -176,7 +176,7 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
         if (adopted && adjoint)
             for (std::int64_t i = 0; i < elements.size(); ++i) elements[i] = std::conj(elements[i]);
     {
-        const HeldMemory room(world.state(), layout.max_local_size() * static_cast<std::int64_t>(sizeof(T)), name);
+        const HeldMemory room(world.state(), layout.max_local_size() * std::int64_t{sizeof(T)}, name);
         reserve_buffers(state, exchange, sizeof(T), name);
         state.agree([&] {
             if (!adopted) elements = Buffer<T>(layout.local_size(state.rank()));

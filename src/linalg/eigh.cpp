@@ -26,11 +26,11 @@ constexpr double allowed_asymmetry = 1000;
 template <class T>
 bool symmetric_by_structure(const Symmetry& symmetry, const Matricization& labels) {
     SignedPermutation exchange;
-    exchange.image.resize(static_cast<std::size_t>(symmetry.order()));
+    exchange.image.resize(symmetry.order());
     for (std::size_t i = 0; i < labels.rows.dimensions.size(); ++i) {
         const int r = labels.rows.dimensions[i], c = labels.columns.dimensions[i];
-        exchange.image[static_cast<std::size_t>(r)] = c;
-        exchange.image[static_cast<std::size_t>(c)] = r;
+        exchange.image[r] = c;
+        exchange.image[c] = r;
     }
     return contains(symmetry, exchange) && !exchange.negative && (exchange.conjugate || !local::is_complex<T>);
 }

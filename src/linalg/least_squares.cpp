@@ -58,9 +58,9 @@ double smallest_singular_value(const Tensor<T>& R, const Names& columns, const M
     const auto triangle = with_bar({joint}, columns), right = with_bar(columns, {"x"});
     double growth = 1;
     for (int step = 0; step < steps; ++step) {
-        const auto before = static_cast<double>(X.norm());
+        const double before = X.norm();
         X = solve_triangular(R[triangle], solve_triangular(R[triangle], X[right], backward)[{joint.c_str(), "|", "x"}], forward);
-        const auto after = static_cast<double>(X.norm());
+        const double after = X.norm();
         if (!std::isfinite(after)) return 0;
         growth = after / before;
         X[with_label(columns, "x")] *= static_cast<T>(static_cast<real_of<T>>(1 / after));
@@ -80,7 +80,7 @@ bool has_full_rank(const Tensor<T>& R, const Names& columns, double tolerance, c
     });
     const auto& comm = R.world().state()->communicator();
     for (auto value : gathered(comm, std::vector<double>{least})) least = std::min(least, value);
-    const auto norm = static_cast<double>(R.norm());
+    const double norm = R.norm();
     // The diagonal bounds the smallest singular value from above; an inverse that overflows is left alone.
     if (width > 0 && !(least > tolerance * norm)) return false;
     return width == 0 || smallest_singular_value(R, columns, grid) > 10 * tolerance * norm;
@@ -94,7 +94,7 @@ public:
         : a_(a), b_(b), options_(options), rows_(numbered('r', a.labels.rows.labels.size())),
           columns_(numbered('c', a.labels.columns.labels.size())), others_(numbered('d', b.labels.columns.labels.size())), A_(a.tensor()),
           B_(b.tensor()), a_names_(by_dimension(a.labels, rows_, columns_)), b_names_(by_dimension(b.labels, rows_, others_)) {
-        const auto longer = static_cast<double>(std::max(a.labels.rows.size, a.labels.columns.size));
+        const double longer = std::max(a.labels.rows.size, a.labels.columns.size);
         tolerance_ = options.tolerance >= 0 ? options.tolerance : longer * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon());
     }
 
@@ -111,7 +111,7 @@ public:
         const auto rest_names = joined_names(rows_, others_);
         rest[rest_names] = B_[b_names_];
         rest[rest_names] -= A_[a_names_] * result.X[joined_names(columns_, others_)];
-        result.residual = static_cast<double>(rest.norm());
+        result.residual = rest.norm();
         return result;
     }
 

@@ -31,7 +31,7 @@ SplitLabels split(const Labels& labels, const std::string& text) {
     const auto& names = labels.names();
     std::size_t arrow_length = 0;
     const auto arrow = find_arrow(names, arrow_length);
-    const Names matrix(names.begin() + static_cast<std::ptrdiff_t>(arrow_length > 0 ? arrow + arrow_length : 0), names.end());
+    const Names matrix(names.begin() + (arrow_length > 0 ? arrow + arrow_length : 0), names.end());
     const auto bars = std::count(matrix.begin(), matrix.end(), "|");
     if (bars != 1)
         throw InvalidArgument(text + ": the labels have " + (bars == 0 ? "no bar" : "more than one bar") + " between rows and columns" +
@@ -42,7 +42,7 @@ SplitLabels split(const Labels& labels, const std::string& text) {
         throw InvalidArgument(text + ": no label on the " + (result.rows.empty() ? "left" : "right") +
                               " of the bar; a matrix with one row or column needs a dimension of extent 1");
     if (arrow_length > 0) {
-        result.dimensions.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(arrow));
+        result.dimensions.assign(names.begin(), names.begin() + arrow);
     } else {
         result.dimensions = result.rows;
         result.dimensions.insert(result.dimensions.end(), result.columns.begin(), result.columns.end());
@@ -68,8 +68,8 @@ MatrixSide side_of(const Names& labels, const SplitLabels& all, const std::vecto
         const auto found = std::find(all.dimensions.begin(), all.dimensions.end(), label);
         if (found == all.dimensions.end()) throw InvalidArgument(text + ": label '" + label + "' is not in front of the arrow" + cure);
         const auto dimension = found - all.dimensions.begin();
-        side.dimensions.push_back(static_cast<int>(dimension));
-        side.extents.push_back(extents[static_cast<std::size_t>(dimension)]);
+        side.dimensions.push_back(dimension);
+        side.extents.push_back(extents[dimension]);
         side.size *= side.extents.back();
     }
     return side;
@@ -104,7 +104,7 @@ MatrixSide matched(const MatrixSide& side, const MatrixSide& like, const std::st
     MatrixSide result;
     for (std::size_t i = 0; i < like.labels.size(); ++i) {
         const auto found = std::find(side.labels.begin(), side.labels.end(), like.labels[i]);
-        const auto at = static_cast<std::size_t>(found - side.labels.begin());
+        const std::size_t at = found - side.labels.begin();
         if (side.labels.size() != like.labels.size() || found == side.labels.end() || side.extents[at] != like.extents[i])
             throw InvalidArgument(text + " has " + list(side) + " where " + like_text + " has " + list(like) +
                                   "; both need the same labels with the same extents, in any order");

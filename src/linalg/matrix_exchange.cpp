@@ -38,11 +38,11 @@ std::vector<Digit> digits_of(const Layout& tensor, const MatrixSide& side, std::
         int s = 0;
         while (tensor.slot_dimensions(s)[0] != d) ++s;
         Digit digit;
-        digit.extent = tensor.extents()[static_cast<std::size_t>(d)];
+        digit.extent = tensor.extents()[d];
         digit.grid_length = tensor.slot(s).grid_length();
         digit.coordinate = idle ? -1 : tensor.coordinate(rank, s);
         digit.local = idle ? 0 : tensor.slot(s).local_size(digit.coordinate);
-        digit.stride = strides[static_cast<std::size_t>(s)];
+        digit.stride = strides[s];
         digit.weight = weight;
         weight *= digit.grid_length;
         for (std::int64_t p = 0; p < digit.grid_length; ++p) digit.rank_part.push_back(tensor.rank_at(p, s));
@@ -69,17 +69,16 @@ SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAx
                      std::int64_t distance) {
     const auto digits = digits_of(tensor, side, rank);
     SideLists lists;
-    lists.in_tensor.resize(static_cast<std::size_t>(axis.grid_length));
+    lists.in_tensor.resize(axis.grid_length);
     if (!tensor.grid().is_idle(rank) && side.size > 0)
-        for_each_local(digits, digits.size(), side.size, [&](std::int64_t index, std::int64_t offset) {
-            lists.in_tensor[static_cast<std::size_t>(axis.coordinate(index))].offsets.push_back(offset);
-        });
+        for_each_local(digits, digits.size(), side.size,
+                       [&](std::int64_t index, std::int64_t offset) { lists.in_tensor[axis.coordinate(index)].offsets.push_back(offset); });
     std::int64_t combinations = 1;
     for (const auto& digit : digits) combinations *= digit.grid_length;
-    lists.in_matrix.resize(static_cast<std::size_t>(combinations));
+    lists.in_matrix.resize(combinations);
     for (std::int64_t c = 0; c < combinations; ++c) {
         std::int64_t part = 0;
-        for (const auto& digit : digits) part += digit.rank_part[static_cast<std::size_t>(c / digit.weight % digit.grid_length)];
+        for (const auto& digit : digits) part += digit.rank_part[c / digit.weight % digit.grid_length];
         lists.rank_part.push_back(part);
     }
     const auto count = matrix_place < 0 ? 0 : axis.count(matrix_place);
@@ -90,7 +89,7 @@ SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAx
             combination += rest % digit.extent % digit.grid_length * digit.weight;
             rest /= digit.extent;
         }
-        lists.in_matrix[static_cast<std::size_t>(combination)].offsets.push_back(l * distance);
+        lists.in_matrix[combination].offsets.push_back(l * distance);
     }
     for (auto& list : lists.in_tensor) find_stride(list);
     for (auto& list : lists.in_matrix) find_stride(list);
@@ -161,9 +160,7 @@ void MatrixExchange::list_blocks(const Layout& tensor, const MatrixLayout& matri
         for (std::int64_t c = 0; c < matrix.columns.grid_length; ++c)
             for (std::int64_t r = 0; r < matrix.rows.grid_length; ++r) {
                 const auto peer = matrix.rank_at(r, c);
-                add({peer, &rows_.in_tensor[static_cast<std::size_t>(r)], &columns_.in_tensor[static_cast<std::size_t>(c)],
-                     tensor.copy_offset(peer) == my_copy},
-                    own_in_tensor_, in_tensor_);
+                add({peer, &rows_.in_tensor[r], &columns_.in_tensor[c], tensor.copy_offset(peer) == my_copy}, own_in_tensor_, in_tensor_);
             }
     if (matrix_size_ == 0) return;
     for (auto copy : copy_offsets(tensor))
@@ -189,7 +186,7 @@ std::int64_t MatrixExchange::list_bytes() const {
     for (const auto* side : {&rows_, &columns_})
         for (const auto* lists : {&side->in_tensor, &side->in_matrix})
             for (const auto& list : *lists) count += list.offsets.capacity();
-    return static_cast<std::int64_t>(count * sizeof(std::int64_t));
+    return count * sizeof(std::int64_t);
 }
 
 bool MatrixExchange::is_identity() const {
@@ -220,7 +217,7 @@ void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block
         std::vector<Piece> result;
         for (const auto& block : blocks) {
             if (to_matrix && !block.same_copy) continue;
-            result.push_back({block.peer, reinterpret_cast<std::byte*>(next), block.count() * static_cast<std::int64_t>(sizeof(T))});
+            result.push_back({block.peer, reinterpret_cast<std::byte*>(next), block.count() * std::int64_t{sizeof(T)}});
             next += block.count();
         }
         return result;

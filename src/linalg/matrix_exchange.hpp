@@ -19,7 +19,7 @@ struct OffsetList {
     std::vector<std::int64_t> offsets;
     std::int64_t stride = 1;  ///< of the arithmetic progression that the offsets are, else -1
 
-    std::int64_t count() const { return static_cast<std::int64_t>(offsets.size()); }
+    std::int64_t count() const { return std::ssize(offsets); }
     std::int64_t first() const { return offsets.empty() ? 0 : offsets[0]; }
 };
 

@@ -25,8 +25,7 @@ struct Shape {
 /// What a grid is worth: ranks, less for shapes that are far from square. A single row of 3, 5 or 7 ranks beats fewer ranks in a
 /// rectangle, as panels are then on one rank; of 11 ranks 2 x 5 are better.
 double worth(Shape grid) {
-    const auto longer = static_cast<double>(std::max(grid.rows, grid.columns)),
-               shorter = static_cast<double>(std::min(grid.rows, grid.columns));
+    const double longer = std::max(grid.rows, grid.columns), shorter = std::min(grid.rows, grid.columns);
     return longer * shorter / (1 + 0.03 * longer / shorter);
 }
 

@@ -39,9 +39,7 @@ struct MatrixLayout {
     std::int64_t position(std::int64_t rank) const;
     std::int64_t grid_row(std::int64_t position) const { return position % rows.grid_length; }
     std::int64_t grid_column(std::int64_t position) const { return position / rows.grid_length; }
-    std::int64_t rank_at(std::int64_t row, std::int64_t column) const {
-        return ranks[static_cast<std::size_t>(row + rows.grid_length * column)];
-    }
+    std::int64_t rank_at(std::int64_t row, std::int64_t column) const { return ranks[row + rows.grid_length * column]; }
     bool single() const { return ranks.size() == 1; }
     std::int64_t max_local_size() const { return rows.max_count() * columns.max_count(); }
     /// A matrix of another shape on the same grid with the same blocks.

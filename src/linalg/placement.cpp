@@ -33,7 +33,7 @@ std::optional<MatrixLayout> rows_in_place(const Layout& tensor, const Matricizat
         const auto& dims = labels.rows.dimensions;
         const auto found = std::find(dims.begin(), dims.end(), tensor.slot_dimensions(s)[0]);
         if (found == dims.end() || result) return std::nullopt;
-        const auto at = static_cast<std::size_t>(found - dims.begin());
+        const std::size_t at = found - dims.begin();
         const auto grid_length = tensor.slot(s).grid_length();
         if (at + 1 < dims.size() && labels.rows.extents[at] % grid_length != 0) return std::nullopt;
         std::int64_t block = 1;

@@ -63,11 +63,11 @@ private:
 template <class R>
 std::pair<std::int64_t, double> cut(const std::vector<R>& s, double norm, const SvdOptions& options) {
     const double bound = std::max(options.absolute_tolerance, options.tolerance * norm);
-    const auto most = std::min(static_cast<std::int64_t>(s.size()), *options.rank);
+    const auto most = std::min(std::ssize(s), *options.rank);
     double left = norm == 0 ? 0 : 1;  // in units of the squared norm
     std::int64_t kept = 0;
     while (kept < most && (kept == 0 || !(bound > 0 && norm * std::sqrt(left) <= bound))) {
-        const double x = ratio(static_cast<double>(s[static_cast<std::size_t>(kept++)]), norm);
+        const double x = ratio(static_cast<double>(s[kept++]), norm);
         left = std::max(0.0, left - x * x);
     }
     return {kept, norm * std::sqrt(left)};
@@ -92,7 +92,7 @@ SvdResult<T> randomized_svd(const World& world, const Factor& A, double norm, co
     auto result = svd(projected[barred({joint}, labels.columns.labels)], small);
     const auto [kept, missing] = cut(result.s, norm, options);
     result.discarded = missing;
-    result.s.resize(static_cast<std::size_t>(kept));
+    result.s.resize(kept);
     if (options.left) {
         const auto inner = result.U.slice({0, 0}, {width, kept});
         result.U = Tensor<T>(world, joined(labels.rows.extents, {kept}), "U");

@@ -67,7 +67,7 @@ void with_workspace(const DistributedMatrix<T>& matrix, const BlacsGrid* grid, c
         check_outcome(info, what);
         count = queried(size, what);
     });
-    const auto held = hold_workspace(matrix, count * static_cast<std::int64_t>(sizeof(T)), what);
+    const auto held = hold_workspace(matrix, count * std::int64_t{sizeof(T)}, what);
     on_grid(matrix, [&] {
         Buffer<T> work;
         allocate_on(grid, [&] { work = Buffer<T>(count); });

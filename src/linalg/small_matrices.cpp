@@ -9,9 +9,9 @@
 namespace arges::linalg {
 
 SymmetricEigen symmetric_eigen(const std::vector<double>& matrix, int n) {
-    SymmetricEigen result{std::vector<double>(static_cast<std::size_t>(n)), matrix};
+    SymmetricEigen result{std::vector<double>(n), matrix};
     std::vector<double> work(64 * static_cast<std::size_t>(n) + 64);
-    const int size = static_cast<int>(work.size());
+    const int size = work.size();
     int info = 0;
     FortranReal<double>::syev("V", "L", &n, result.vectors.data(), &n, result.values.data(), work.data(), &size, &info, 1, 1);
     if (info != 0) throw Error("the eigenvalues of a Gram matrix were not found; use another seed or a regularization");

@@ -52,7 +52,7 @@ SvdResult<T> exact(const TensorState& tensor, const Matricization& labels, const
     auto dense = tall ? by_tall_qr(world, A, cut, U, Vh) : svd_by_bidiagonal(A, cut, U, Vh);
     SvdResult<T> result;
     result.discarded = tail_norm(dense.s, dense.kept);
-    dense.s.resize(static_cast<std::size_t>(dense.kept));
+    dense.s.resize(dense.kept);
     result.s = std::move(dense.s);
     auto &left = wide ? dense.Vh : dense.U, &right = wide ? dense.U : dense.Vh;
     if (left) result.U = store(world, std::move(*left), labels.rows.extents, {dense.kept}, "U", wide);
@@ -98,7 +98,7 @@ SvdResult<T> of_sparse(const IndexedTensor<T>& A, const SvdOptions& options) {
     // |A - U S Vh|^2 = |A|^2 - 2 Re <U S Vh, A> + |S|^2.
     double squares = norm * norm;
     const auto s = as_tensor<T>(state->world_handle, result.s);
-    for (auto x : result.s) squares += static_cast<double>(x) * static_cast<double>(x);
+    for (auto x : result.s) squares += static_cast<double>(x) * x;
     const T inner =
         IndexedTensor<T>(Factor{nullptr, labels_by_dimension(labels), false, state}) *
         conj(result.U[with_label(labels.rows.labels, joint)] * s[{joint.c_str()}] * result.Vh[label_first(joint, labels.columns.labels)]);

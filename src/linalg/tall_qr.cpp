@@ -36,7 +36,7 @@ Buffer<T> triangle(const T* from, std::int64_t distance, std::int64_t rows, std:
 template <class T>
 TallQr<T>::TallQr(DistributedMatrix<T>& matrix) : matrix_(matrix), width_(std::min(matrix.rows(), matrix.columns())) {
     if (width_ == 0) return;
-    constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
+    constexpr std::int64_t bytes = sizeof(T);
     held_r_.emplace(matrix.shared_world(), width_ * matrix.columns() * bytes, "QR", "R");
     held_.emplace(matrix.shared_world(), most_factor_elements() * bytes, "QR", "working arrays");
     Buffer<T> work;
@@ -55,7 +55,7 @@ TallQr<T>::TallQr(DistributedMatrix<T>& matrix) : matrix_(matrix), width_(std::m
 template <class T>
 std::int64_t TallQr<T>::leaf_count(std::int64_t rows) const {
     const auto n = matrix_.columns();
-    const auto block = std::max<std::int64_t>(4 * n, leaf_bytes / (n * static_cast<std::int64_t>(sizeof(T))));
+    const auto block = std::max<std::int64_t>(4 * n, leaf_bytes / (n * std::int64_t{sizeof(T)}));
     return std::max<std::int64_t>(1, rows / block);
 }
 
@@ -122,7 +122,7 @@ template <class T>
 void TallQr<T>::merge_over_ranks(Buffer<T>& work) {
     const auto& comm = matrix_.world().communicator();
     const auto piece = [&](std::int64_t row, Buffer<T>& triangle) {
-        return Piece{matrix_.layout().ranks[static_cast<std::size_t>(row)], reinterpret_cast<std::byte*>(triangle.data()),
+        return Piece{matrix_.layout().ranks[row], reinterpret_cast<std::byte*>(triangle.data()),
                      static_cast<std::int64_t>(triangle.bytes())};
     };
     for (auto& [child, lower] : rank_merges_) {
@@ -134,13 +134,13 @@ void TallQr<T>::merge_over_ranks(Buffer<T>& work) {
 
 template <class T>
 void TallQr<T>::make_diagonal_real() {
-    phase_.assign(static_cast<std::size_t>(width_), T(1));
+    phase_.assign(width_, T(1));
     for (std::int64_t i = 0; i < width_; ++i) {
         const T diagonal = r_[i + i * width_];
         const auto size = std::abs(diagonal);
         if (size == 0) continue;
         const T phase = diagonal / size;
-        phase_[static_cast<std::size_t>(i)] = phase;
+        phase_[i] = phase;
         if (phase == T(1)) continue;
         for (std::int64_t j = i; j < matrix_.columns(); ++j) r_[i + j * width_] *= local::conjugate(phase);
         r_[i + i * width_] = size;
@@ -184,8 +184,7 @@ template <class T>
 void TallQr<T>::expand(Columns& columns, DistributedMatrix<T>& result) const {
     const auto& comm = matrix_.world().communicator();
     const auto piece = [&](std::int64_t row, Buffer<T>& data) {
-        return Piece{matrix_.layout().ranks[static_cast<std::size_t>(row)], reinterpret_cast<std::byte*>(data.data()),
-                     static_cast<std::int64_t>(data.bytes())};
+        return Piece{matrix_.layout().ranks[row], reinterpret_cast<std::byte*>(data.data()), static_cast<std::int64_t>(data.bytes())};
     };
     if (parent_ >= 0) comm.exchange({}, {piece(parent_, columns.top)});
     for (auto m = rank_merges_.rbegin(); m != rank_merges_.rend(); ++m) {
@@ -221,7 +220,7 @@ void TallQr<T>::apply(DistributedMatrix<T>& result, bool triangular, F&& fill_to
     bool pads = false;  // on some rank
     for (std::int64_t r = 0; r < rows.grid_length; ++r) pads = pads || (rows.grid_length > 1 && rows.count(r) < n);
     const auto elements = (2 * width_ + panel(width_) + (pads ? n : 0)) * count;
-    const HeldMemory held(matrix_.shared_world(), elements * static_cast<std::int64_t>(sizeof(T)), "QR", "working arrays");
+    const HeldMemory held(matrix_.shared_world(), elements * std::int64_t{sizeof(T)}, "QR", "working arrays");
     Columns columns{count, triangular, {}, {}, {}, {}};
     matrix_.world().agree([&] {
         if (!matrix_.takes_part()) return;
@@ -239,15 +238,14 @@ template <class T>
 void TallQr<T>::multiply(const T* right, DistributedMatrix<T>& result) const {
     apply(result, false, [&](Buffer<T>& top) {
         for (std::int64_t j = 0; j < result.columns(); ++j)
-            for (std::int64_t i = 0; i < width_; ++i)
-                top[i + j * width_] = local::multiply(phase_[static_cast<std::size_t>(i)], right[i + j * width_]);
+            for (std::int64_t i = 0; i < width_; ++i) top[i + j * width_] = local::multiply(phase_[i], right[i + j * width_]);
     });
 }
 
 template <class T>
 void TallQr<T>::form(DistributedMatrix<T>& result) const {
     apply(result, true, [&](Buffer<T>& top) {
-        for (std::int64_t i = 0; i < width_; ++i) top[i + i * width_] = phase_[static_cast<std::size_t>(i)];
+        for (std::int64_t i = 0; i < width_; ++i) top[i + i * width_] = phase_[i];
     });
 }
 

@@ -23,7 +23,7 @@ constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
 int checked(std::int64_t stride) {
     if (stride < 1 || stride > max_blas_stride)
         throw InvalidArgument("BLAS cannot take a matrix with a stride of " + std::to_string(stride) + " elements");
-    return static_cast<int>(stride);
+    return stride;
 }
 
 CBLAS_TRANSPOSE operation(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
@@ -31,7 +31,7 @@ CBLAS_TRANSPOSE operation(bool transposed) { return transposed ? CblasTrans : Cb
 /// Calls the routine for the element type: real scalars go by value, complex ones by address.
 template <class T>
 void call_gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {
-    const int m = static_cast<int>(size.m), n = static_cast<int>(size.n), k = static_cast<int>(size.k);
+    const int m = static_cast<int>(size.m), n = static_cast<int>(size.n), k = size.k;
     const auto op_a = operation(a.transposed), op_b = operation(b.transposed);
     const int lda = checked(a.ld), ldb = checked(b.ld), ldc = checked(c.ld);
     const auto call = [&](auto routine, auto alpha_argument, auto beta_argument) {
@@ -52,8 +52,8 @@ template <class T>
 void call_gemv(std::int64_t rows, std::int64_t columns, T alpha, Matrix<const T> a, Vector<const T> x, Vector<T> y) {
     const T one = 1;
     const auto call = [&](auto routine, auto alpha_argument, auto beta_argument) {
-        routine(CblasColMajor, operation(a.transposed), static_cast<int>(rows), static_cast<int>(columns), alpha_argument, a.data,
-                checked(a.ld), x.data, checked(x.increment), beta_argument, y.data, checked(y.increment));
+        routine(CblasColMajor, operation(a.transposed), rows, columns, alpha_argument, a.data, checked(a.ld), x.data, checked(x.increment),
+                beta_argument, y.data, checked(y.increment));
     };
     if constexpr (std::is_same_v<T, float>)
         call(cblas_sgemv, alpha, one);
@@ -87,7 +87,7 @@ void gemm_times_zero(GemmSize size, Matrix<const T> a, Matrix<const T> b, T beta
             for (std::int64_t y = 0; y < columns; ++y)
                 for (std::int64_t x = 0; x < rows; ++x) {
                     T& element = c.data[i + x + (j + y) * c.ld];
-                    const T product = multiply(T(0), tile[static_cast<std::size_t>(x + y * side)]);
+                    const T product = multiply(T(0), tile[x + y * side]);
                     element = beta == T(0) ? product : product + multiply(beta, element);
                 }
         }
@@ -106,7 +106,7 @@ void add_gemv_times_zero(GemmSize size, Matrix<const T> a, Vector<const T> x, Ve
             if (a.transposed) std::swap(rows, columns);
             call_gemv<T>(rows, columns, T(1), part(a, i, k), {x.data + k * x.increment, x.increment}, {sums.data(), 1});
         }
-        for (std::int64_t n = 0; n < count; ++n) y.data[(i + n) * y.increment] += multiply(T(0), sums[static_cast<std::size_t>(n)]);
+        for (std::int64_t n = 0; n < count; ++n) y.data[(i + n) * y.increment] += multiply(T(0), sums[n]);
     }
 }
 
@@ -156,9 +156,9 @@ void add_gram(std::int64_t n, std::int64_t k, Matrix<const T> panel, double* gra
     if constexpr (std::is_same_v<T, double>) {
         call(cblas_dsyrk, 1, gram);
     } else {
-        part.resize(static_cast<std::size_t>(n * n));  // the upper triangle stays zero
+        part.resize(n * n);  // the upper triangle stays zero
         call(cblas_ssyrk, 0, part.data());
-        for (std::size_t i = 0; i < part.size(); ++i) gram[i] += static_cast<double>(part[i]);
+        for (std::size_t i = 0; i < part.size(); ++i) gram[i] += part[i];
     }
 }
 

@@ -87,7 +87,7 @@ void split(FoldedContraction f, const Operands<T>& x, Pieces<T>& pieces) {
                                      : axis_to_halve(f, [](const FoldAxis& axis) { return axis.size; });
     const bool used_once = vectors || !f.batch.empty();
     const bool keep_cached = used_once && halved && halved->size > shortest_copied_axis;
-    const std::int64_t bytes = choice.copied * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t bytes = choice.copied * std::int64_t{sizeof(T)};
     if (!halved || bytes <= (keep_cached ? cached_bytes : max_workspace_bytes)) {
         pieces.copied_bytes = std::max(pieces.copied_bytes, bytes);
         return pieces.list.push_back({std::move(choice), x});
@@ -127,14 +127,13 @@ bool runs_in_parallel(const Pieces<T>& pieces, int threads) {
 /// Gives every thread pieces of its own.
 template <class T>
 void compute_in_parallel(std::vector<Piece<T>>& pieces, int threads) {
-    const auto count = static_cast<std::int64_t>(pieces.size());
+    const auto count = std::ssize(pieces);
     FirstError error;
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int thread = 0; thread < threads; ++thread)
         error.run([&] {
             Workspace<T> workspace;
-            for (std::int64_t i = count * thread / threads; i < count * (thread + 1) / threads; ++i)
-                compute(pieces[static_cast<std::size_t>(i)], workspace);
+            for (std::int64_t i = count * thread / threads; i < count * (thread + 1) / threads; ++i) compute(pieces[i], workspace);
         });
     error.rethrow();
 }

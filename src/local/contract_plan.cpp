@@ -41,15 +41,15 @@ std::vector<Split> splits(const std::vector<FoldAxis>& group, OperandStride firs
     result.push_back({sorted_by(group, second), {}});
     for (std::size_t i = 0; i < group.size(); ++i) {
         Split split{{group[i]}, group};
-        split.looped.erase(split.looped.begin() + static_cast<std::ptrdiff_t>(i));
+        split.looped.erase(split.looped.begin() + i);
         result.push_back(split);
     }
     return result;
 }
 
 double estimate(const GemmPlan& plan) {
-    const auto m = static_cast<double>(entries(plan.m)), n = static_cast<double>(entries(plan.n)), k = static_cast<double>(entries(plan.k));
-    const double calls = static_cast<double>(entries(plan.loops)) * static_cast<double>(entries(plan.k_loops));
+    const double m = entries(plan.m), n = entries(plan.n), k = entries(plan.k);
+    const double calls = static_cast<double>(entries(plan.loops)) * entries(plan.k_loops);
     const double per_product = m == 1 || n == 1 ? gemv_cost : costs.matrix_product * (1 + small_edge * (1 / m + 1 / n + 1 / k));
     return calls * (call_cost + m * n * k * per_product) + costs.packed_element * static_cast<double>(packed_elements(plan));
 }
@@ -71,7 +71,7 @@ struct Totals {
 double operand_cost(std::int64_t stride, double uses, std::int64_t elements, bool& pack) {
     pack = false;
     if (stride <= 1) return 0;
-    const auto number = static_cast<double>(elements);
+    const double number = elements;
     const double strided = strided_cost * uses + (number > cached_elements ? missed_cost * number : 0);
     const double packed = costs.packed_element * number + pack_call_cost;
     pack = packed < strided;
@@ -82,7 +82,7 @@ double operand_cost(std::int64_t stride, double uses, std::int64_t elements, boo
 VectorPlan consider(const FoldAxis& axis, const Totals& totals, bool in_batch) {
     VectorPlan plan{.vector = axis};
     plan.sums = axis.stride_c == 0 && axis.size > 1;
-    const auto size = static_cast<double>(axis.size), products = static_cast<double>(totals.c * totals.k);
+    const double size = axis.size, products = totals.c * totals.k;
     if (axis.stride_a != 0) plan.rows += totals.m * totals.k / (in_batch ? 1 : axis.size);
     if (axis.stride_b != 0) plan.rows += totals.n * totals.k / (in_batch ? 1 : axis.size);
     const bool near = plan.sums || plan.rows <= near_rows;
@@ -156,7 +156,7 @@ double reading_cost(const GemmPlan& plan) {
     double time = 0;
     for (const auto& [matrix, stride] :
          {std::pair{join({plan.m, plan.k}), &FoldAxis::stride_a}, std::pair{join({plan.k, plan.n}), &FoldAxis::stride_b}}) {
-        const auto size = static_cast<double>(entries(matrix));
+        const double size = entries(matrix);
         const bool streamed = size < streamed_elements && is_chain(sorted_by(matrix, stride), stride);
         const bool cached = streamed || size * static_cast<double>(elements(loops, stride)) < own_cache_elements;
         time += size * static_cast<double>(entries(loops)) * (cached ? near_reading : distant_reading);

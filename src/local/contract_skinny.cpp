@@ -61,7 +61,7 @@ struct Panel {
     Places cache_lines;  ///< where a cache line of rows begins in A
 
     void reserve(std::int64_t count) {
-        for (Places* places : {&a, &c, &cache_lines}) places->reserve(static_cast<std::size_t>(count));
+        for (Places* places : {&a, &c, &cache_lines}) places->reserve(count);
     }
 };
 
@@ -71,7 +71,7 @@ template <class T>
 struct Shape {
     explicit Shape(const SkinnyPlan& plan)
         : m(entries(plan.m)), n(entries(plan.n)), k(entries(plan.k)), column_tiles(quotient_above(n, tile_columns)) {
-        constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
+        constexpr std::int64_t bytes = sizeof(T);
         const std::int64_t most = std::max<std::int64_t>(64, chunk_bytes / bytes / n);
         chunk = quotient_above(k, quotient_above(k, most));
         block = quotient_above(chunk, quotient_above(chunk, largest_depth));
@@ -94,7 +94,7 @@ public:
     Worker(const SkinnyPlan& plan, const Shape<T>& shape)
         : plan_(&plan), shape_(shape), packed_a_(shape.block * tile_rows<T>), packed_b_(shape.chunk * shape.n) {
         list_places(plan.n, 0, shape.n, {.b = &n_b_, .c = &n_c_});
-        for (Places* places : {&k_a_, &k_b_, &steps_}) places->reserve(static_cast<std::size_t>(shape.chunk + shape.block));
+        for (Places* places : {&k_a_, &k_b_, &steps_}) places->reserve(shape.chunk + shape.block);
         for (Panel* panel : {&now_, &next_}) panel->reserve(shape.panel + 1);
     }
 
@@ -147,8 +147,7 @@ private:
         constexpr std::size_t edge = block_edge<T>;
         for (std::size_t p = 0; p < k.size();) {
             const bool block = n.size() % edge == 0 && p + edge <= k.size() && are_neighbours(k.data() + p, edge);
-            for (std::size_t j = 0; block && j < n.size(); j += edge)
-                transpose_block(x_.b + k[p], n.data() + j, to + j, static_cast<std::int64_t>(n.size()));
+            for (std::size_t j = 0; block && j < n.size(); j += edge) transpose_block(x_.b + k[p], n.data() + j, to + j, std::ssize(n));
             for (std::size_t j = 0; !block && j < n.size(); ++j) to[j] = x_.b[k[p] + n[j]];
             p += block ? edge : 1;
             to += (block ? edge : 1) * n.size();
@@ -162,10 +161,10 @@ private:
         list_places(plan_->m, std::min(row, last), panel.rows, {.a = &panel.a, .c = &panel.c});
         panel.cache_lines.clear();
         if (panel.rows == 0) return;
-        for (std::int64_t i = 0; i < panel.rows; i += line_elements<T>) panel.cache_lines.push_back(panel.a[static_cast<std::size_t>(i)]);
+        for (std::int64_t i = 0; i < panel.rows; i += line_elements<T>) panel.cache_lines.push_back(panel.a[i]);
         panel.cache_lines.push_back(panel.a.back());  // rows need not begin with a line
         const std::int64_t filled = quotient_above(panel.rows, tile_rows<T>) * tile_rows<T>;
-        panel.a.resize(static_cast<std::size_t>(filled), panel.a.back());
+        panel.a.resize(filled, panel.a.back());
     }
 
     /// Adds the products of a chunk to the rows of a panel. The next panel begins with product
@@ -180,7 +179,7 @@ private:
 
     /// Cache lines of some rows that the block of products at `first` of the lists reads.
     Prefetch<T> lines(const Places& rows, std::int64_t first) const {
-        const std::int64_t end = first < depth_ ? depth_ : static_cast<std::int64_t>(k_a_.size());
+        const std::int64_t end = first < depth_ ? depth_ : std::ssize(k_a_);
         const std::span<const std::int64_t> steps(steps_.data() + first, static_cast<std::size_t>(std::min(shape_.block, end - first)));
         if (k_is_fast_) return {x_.a, steps, rows};
         return {x_.a, rows, steps};
@@ -249,8 +248,7 @@ void contract_skinny(const SkinnyPlan& plan, Operands<T> x) {
     const auto begin = [&](std::int64_t i) { return std::min(rows, tiles * i / threads * tile_rows<T>); };
     FirstError error;
 #pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1) if (threads > 1)
-    for (std::int64_t i = 0; i < threads; ++i)
-        error.run([&] { run_rows(plan, shape.m, x, begin(i), begin(i + 1), workers[static_cast<std::size_t>(i)]); });
+    for (std::int64_t i = 0; i < threads; ++i) error.run([&] { run_rows(plan, shape.m, x, begin(i), begin(i + 1), workers[i]); });
     error.rethrow();
 }
 

@@ -36,7 +36,7 @@ void share(std::int64_t count, int threads, const Work& work) {
 /// parts of A and B are still in the cache when those axes need them again.
 template <class T>
 std::int64_t run_length(const VectorPlan& plan) {
-    const std::int64_t fitting = cache_bytes / static_cast<std::int64_t>(sizeof(T)) / std::max<std::int64_t>(1, plan.rows);
+    const std::int64_t fitting = cache_bytes / std::int64_t{sizeof(T)} / std::max<std::int64_t>(1, plan.rows);
     return std::clamp(fitting / 64 * 64, std::int64_t{64}, run_block);
 }
 
@@ -46,7 +46,7 @@ void compute_runs(const VectorPlan& plan, Operands<T> x, ProductOffsets products
     const FoldAxis& v = plan.vector;
     const std::int64_t length = run_length<T>(plan), outer = entries(plan.outer);
     const std::int64_t runs = (v.size + length - 1) / length;
-    const auto work = static_cast<std::int64_t>(products.a.size()) * outer * v.size;
+    const auto work = std::ssize(products.a) * outer * v.size;
     with_vector_loop<T>({v.stride_a, v.stride_b, v.stride_c}, products, {x.alpha, x.beta}, [&](const auto& loop) {
         share(runs * outer, threads_for(work), [&](std::int64_t first, std::int64_t last) {
             FoldWalker walker(plan.outer, first % outer);
@@ -65,9 +65,9 @@ template <class T>
 void compute_sums(const VectorPlan& plan, Operands<T> x, ProductOffsets products) {
     const FoldAxis& v = plan.vector;
     const std::int64_t outer = entries(plan.outer), blocks = (v.size + sum_block - 1) / sum_block;
-    const auto work = static_cast<std::int64_t>(products.a.size()) * outer * v.size;
+    const auto work = std::ssize(products.a) * outer * v.size;
     const Update<T> update{x.alpha, x.beta};
-    std::vector<T> partial(static_cast<std::size_t>(blocks == 1 ? 0 : blocks * outer));
+    std::vector<T> partial(blocks == 1 ? 0 : blocks * outer);
     with_vector_loop<T>({v.stride_a, v.stride_b, 0}, products, update, [&](const auto& loop) {
         share(blocks * outer, threads_for(work), [&](std::int64_t first, std::int64_t last) {
             FoldWalker walker(plan.outer, first / blocks);
@@ -78,7 +78,7 @@ void compute_sums(const VectorPlan& plan, Operands<T> x, ProductOffsets products
                 if (blocks == 1)
                     update(x.c[walker.at().c], sum);
                 else
-                    partial[static_cast<std::size_t>(task)] = sum;
+                    partial[task] = sum;
                 if (task % blocks == blocks - 1) walker.next();
             }
         });

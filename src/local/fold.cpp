@@ -25,7 +25,7 @@ std::vector<FoldAxis> simplify_group(std::span<const FoldAxis> group, OperandStr
                 continue;
             }
             axes[i].size *= axes[j].size;
-            axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(j));
+            axes.erase(axes.begin() + j);
             if (j < i) --i;
             j = 0;  // the longer axis may have other neighbours
         }
@@ -71,14 +71,14 @@ std::vector<FoldAxis> join(std::initializer_list<std::span<const FoldAxis>> grou
 
 std::int64_t OperandBlock::stride_of(int axis) const {
     const auto place = std::find(axes.begin(), axes.end(), axis);
-    return place == axes.end() ? -1 : strides[static_cast<std::size_t>(place - axes.begin())];
+    return place == axes.end() ? -1 : strides[place - axes.begin()];
 }
 
 OperandBlock dense_block(const std::vector<int>& axes, const std::vector<std::int64_t>& length) {
     OperandBlock block{axes, {}, {}, 0};
     std::int64_t stride = 1;
     for (int a : axes) {
-        block.sizes.push_back(length[static_cast<std::size_t>(a)]);
+        block.sizes.push_back(length[a]);
         block.strides.push_back(stride);
         stride *= block.sizes.back();
     }

@@ -45,7 +45,7 @@ struct Prefetch {
 
     /// The share of one of several tiles.
     Prefetch share(std::int64_t tile, std::int64_t tiles) const {
-        const auto lines = static_cast<std::int64_t>(inner.size() * outer.size());
+        const std::int64_t lines = inner.size() * outer.size();
         return {from, inner, outer, lines * tile / tiles, lines * (tile + 1) / tiles};
     }
 };
@@ -57,7 +57,7 @@ public:
     LineFetcher(const Prefetch<T>& lines, std::int64_t products)
         : lines_(lines), left_(lines.last - lines.first), each_((left_ + products - 1) / products) {
         if (left_ == 0) return;
-        const auto length = static_cast<std::int64_t>(lines.inner.size());
+        const auto length = std::ssize(lines.inner);
         i_ = lines.first % length;
         j_ = lines.first / length;
     }
@@ -66,8 +66,8 @@ public:
         const std::int64_t count = std::min(each_, left_);
         left_ -= count;
         for (std::int64_t n = 0; n < count; ++n) {
-            __builtin_prefetch(lines_.from + lines_.inner[static_cast<std::size_t>(i_)] + lines_.outer[static_cast<std::size_t>(j_)], 0, 2);
-            if (++i_ < static_cast<std::int64_t>(lines_.inner.size())) continue;
+            __builtin_prefetch(lines_.from + lines_.inner[i_] + lines_.outer[j_], 0, 2);
+            if (++i_ < std::ssize(lines_.inner)) continue;
             i_ = 0;
             ++j_;
         }
@@ -196,7 +196,7 @@ struct TilePlaces {
 /// for a function without effect and drops it.)
 template <class T>
 [[gnu::always_inline]] inline void prefetch_tile(const TilePlaces& at, const T* c) {
-    const bool joined = at.rows.back() - at.rows.front() == static_cast<std::int64_t>(at.rows.size()) - 1;
+    const bool joined = at.rows.back() - at.rows.front() == std::ssize(at.rows) - 1;
     const auto &lines = joined ? at.columns : at.rows, &along = joined ? at.rows : at.columns;
     const std::int64_t length = along.back() - along.front();
     for (const std::int64_t line : lines) {
@@ -235,7 +235,7 @@ void write_elements(const T* tile, const TilePlaces& at, Change change, T* c) {
 template <class T>
 void write_tile(const T* tile, const TilePlaces& at, Update<T> update, T* c) {
     const auto write = [&](auto change) {
-        const auto rows = static_cast<int>(at.rows.size());
+        const int rows = at.rows.size();
         if (!are_neighbours(at.rows.data(), rows)) return write_elements(tile, at, change, c);
         if (rows == tile_rows<T>) return write_columns<true>(tile, at, change, c);
         write_columns<false>(tile, at, change, c);

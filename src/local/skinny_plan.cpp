@@ -50,8 +50,7 @@ double read_cost(const SkinnyPlan& plan) {
 
 double estimate(const SkinnyPlan& plan, int threads) {
     const auto round_up = [](std::int64_t count, std::int64_t unit) { return static_cast<double>((count + unit - 1) / unit * unit); };
-    const auto n = static_cast<double>(entries(plan.n)), k = static_cast<double>(entries(plan.k)),
-               batch = static_cast<double>(entries(plan.batch));
+    const double n = entries(plan.n), k = entries(plan.k), batch = entries(plan.batch);
     const double m = batch * round_up(entries(plan.m), tile_rows<double> * (plan.batch.empty() ? threads : 1));
     const double write = has_runs(plan.m, &FoldAxis::stride_c)   ? result_run_cost
                          : has_runs(plan.n, &FoldAxis::stride_c) ? result_cost

@@ -40,7 +40,7 @@ public:
         const PlannedAxis &inner = job.plan.axes[0], &outer = job.plan.axes[1];
         transposes_ =
             inner.from_unit() && !inner.to_unit() && outer.to_unit() && !outer.from_unit() && !inner.axis.factor && !outer.axis.factor;
-        if (transposes_) buffer_.reserve(inner.tile * (outer.tile + 128 / static_cast<std::int64_t>(sizeof(T))));
+        if (transposes_) buffer_.reserve(inner.tile * (outer.tile + 128 / std::int64_t{sizeof(T)}));
     }
 
     /// Moves the tiles first, ..., last - 1.
@@ -128,17 +128,16 @@ template <class T>
 void transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha, TransferMode mode) {
     const TransferPlan plan = plan_transfer(axes, sizeof(T), mode.accumulate);
     if (plan.size == 0) return;
-    const bool stream = !mode.accumulate && plan.size * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes;
+    const bool stream = !mode.accumulate && plan.size * std::int64_t{sizeof(T)} >= streaming_bytes;
     const Job<T> job{plan, from + plan.from_offset, to + plan.to_offset, alpha, mode, stream};
     const std::int64_t wanted = plan.size < transfer_for_threads ? 1 : omp_get_max_threads();
     const std::int64_t threads = omp_in_parallel() ? 1 : std::min(wanted, plan.tasks);
     if (threads == 1) return TileMover<T>(job).move_tasks(0, plan.tasks);
     std::vector<TileMover<T>> movers;
-    movers.reserve(static_cast<std::size_t>(threads));
+    movers.reserve(threads);
     for (std::int64_t i = 0; i < threads; ++i) movers.emplace_back(job);
 #pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1)
-    for (std::int64_t i = 0; i < threads; ++i)
-        movers[static_cast<std::size_t>(i)].move_tasks(plan.tasks * i / threads, plan.tasks * (i + 1) / threads);
+    for (std::int64_t i = 0; i < threads; ++i) movers[i].move_tasks(plan.tasks * i / threads, plan.tasks * (i + 1) / threads);
 }
 
 #define ARGES_INSTANTIATE(T) template void transfer<T>(std::span<const TransferAxis>, const T*, T*, T, TransferMode);

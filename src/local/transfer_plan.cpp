@@ -80,7 +80,7 @@ void fuse(std::vector<TransferAxis>& axes) {
             for (std::size_t j = 0; j < axes.size() && !changed; ++j)
                 if (i != j && continues(axes[i], axes[j])) {
                     axes[i].count *= axes[j].count;
-                    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(j));
+                    axes.erase(axes.begin() + j);
                     changed = true;
                 }
     }
@@ -104,7 +104,7 @@ void join(std::vector<TransferAxis>& axes, PlannedAxis& kernel, std::int64_t Tra
         if (list.empty())
             for (std::int64_t i = 0; i < kernel.axis.count; ++i) list.push_back(i * kernel.axis.*other_stride);
         for (std::int64_t i = kernel.axis.count; i < kernel.axis.count * next->count; ++i)
-            list.push_back(list[static_cast<std::size_t>(i - kernel.axis.count)] + (*next).*other_stride);
+            list.push_back(list[i - kernel.axis.count] + (*next).*other_stride);
         kernel.axis.count *= next->count;
         axes.erase(next);
         next = axes.begin();
@@ -173,7 +173,7 @@ void choose_tiles(TransferPlan& plan, std::int64_t element_size) {
 
 /// The offsets i * stride of one tile.
 std::vector<std::int64_t> offsets_in_tile(std::int64_t tile, std::int64_t stride) {
-    std::vector<std::int64_t> offsets(static_cast<std::size_t>(tile));
+    std::vector<std::int64_t> offsets(tile);
     for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * stride;
     return offsets;
 }

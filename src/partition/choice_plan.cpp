@@ -24,7 +24,7 @@ double holders(double ranks, double nonzeros) { return ranks * (1 - std::pow(1 -
 
 std::vector<Grid> by_expectation(const std::vector<std::int64_t>& lengths, std::int64_t nonzeros, std::int64_t ranks, int columns,
                                  const ChoiceOptions& options) {
-    auto grids = options.grids.empty() ? all_grids(ranks, static_cast<int>(lengths.size())) : options.grids;
+    auto grids = options.grids.empty() ? all_grids(ranks, lengths.size()) : options.grids;
     const auto too_many = [&](const Grid& grid) {
         for (std::size_t n = 0; n < grid.size(); ++n)
             if (grid[n] > lengths[n]) return true;
@@ -45,7 +45,7 @@ std::vector<Grid> by_expectation(const std::vector<std::int64_t>& lengths, std::
 
 double expected_seconds(const Grid& grid, const std::vector<std::int64_t>& lengths, std::int64_t nonzeros, int columns,
                         const IterationCosts& costs) {
-    const auto all = static_cast<double>(ranks(grid)), count = static_cast<double>(nonzeros);
+    const double all = ranks(grid), count = nonzeros;
     double seconds = 0;
     for (std::size_t n = 0; n < grid.size(); ++n) {
         const auto length = std::max(1.0, static_cast<double>(lengths[n])), in_layer = all / static_cast<double>(grid[n]);
@@ -61,9 +61,9 @@ double expected_seconds(const Grid& grid, const std::vector<std::int64_t>& lengt
 ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t nonzeros, std::int64_t ranks, int columns,
                        const ChoiceOptions& options, double share) {
     ChoicePlan plan{by_expectation(lengths, nonzeros, ranks, columns, options), options.rules.empty() ? all_policies() : options.rules};
-    const auto order = static_cast<double>(lengths.size()), all = static_cast<double>(ranks);
+    const double order = lengths.size(), all = ranks;
     const double iteration = expected_seconds(plan.grids.front(), lengths, nonzeros, columns, options.costs);
-    const auto cut = static_cast<double>(std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; }));
+    const double cut = std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; });
     const double left = share * iterations * iteration - (per_visit * order + per_count * cut) * static_cast<double>(nonzeros) / all -
                         rounds * std::log2(all) * options.costs.per_message;
     const double half =
@@ -79,12 +79,12 @@ ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t no
         return plan;
     }
     plan.grids.resize(grids);
-    const auto candidates = static_cast<double>(grids * plan.rules.size());
+    const double candidates = grids * plan.rules.size();
     const auto least = std::max(least_sample, 4 * ranks);
     plan.sample = std::clamp<std::int64_t>(static_cast<std::int64_t>(half / candidates), least, std::max(least, most_sample));
     plan.largest = std::clamp<std::int64_t>(static_cast<std::int64_t>(half / static_cast<double>(finalists)), plan.sample,
                                             std::max(plan.sample, most_sampled(nonzeros)));
-    plan.share = std::min(1.0, static_cast<double>(plan.largest) / static_cast<double>(std::max<std::int64_t>(1, nonzeros)));
+    plan.share = std::min(1.0, static_cast<double>(plan.largest) / std::max<std::int64_t>(1, nonzeros));
     return plan;
 }
 

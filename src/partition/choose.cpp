@@ -47,7 +47,7 @@ public:
           heavy_(std::max(options.sample / 4, 8 * ranks)) {
         Team::Numbers sums{tensor.view.count()};
         for (const auto& mode : tensor.modes) {
-            sums.push_back(static_cast<std::int64_t>(mode.slices.size()));
+            sums.push_back(std::ssize(mode.slices));
             std::int64_t nonzeros = 0;
             for (std::size_t i = 0; i + 1 < mode.start.size(); ++i) nonzeros += std::min(heavy_, mode.start[i + 1] - mode.start[i]);
             sums.push_back(nonzeros);
@@ -115,7 +115,7 @@ private:
         std::map<LayerCut, std::shared_ptr<const LayerFinder>> finders;
         for (std::size_t i = 0; i < cuts.size(); ++i) finders.emplace(cuts[i], std::make_shared<const LayerFinder>(boundaries[i]));
         for (const auto& grid : grids) {
-            const auto first = static_cast<std::ptrdiff_t>(candidates_.size());
+            const std::ptrdiff_t first = candidates_.size();
             for (const auto& rule : rules) {
                 Candidate candidate{rule, {grid, {}}, touched_rows(grid, totals_.slices)};
                 for (std::size_t n = 0; n < grid.size(); ++n) candidate.layers.finders.push_back(finders.at({n, grid[n], rule}));
@@ -133,7 +133,7 @@ private:
             if (candidates_.size() <= kept(2)) return {sample_of(largest)};
             return {sample_of(small), sample_of(largest)};
         }
-        const double order = tensor_.order(), all = static_cast<double>(candidates_.size());
+        const double order = tensor_.order(), all = candidates_.size();
         std::vector<SampleSize> sizes;
         if (all * order * 2 * static_cast<double>(totals_.nonzeros) > options_.look_ups) {
             if (candidates_.size() > kept(1)) sizes.push_back(sample_of(small));
@@ -153,10 +153,10 @@ private:
         size.slices.assign(tensor_.modes.size(), 1);
         if (nonzeros >= totals_.nonzeros) return size;
         size.heavy = heavy_;
-        size.nonzeros = std::min(1.0, 2 * static_cast<double>(nonzeros) / static_cast<double>(totals_.nonzeros));
+        size.nonzeros = std::min(1.0, 2 * static_cast<double>(nonzeros) / totals_.nonzeros);
         for (std::size_t m = 0; m < size.slices.size(); ++m)
-            size.slices[m] = std::min(1.0, std::max(static_cast<double>(nonzeros) / static_cast<double>(light_[m]),
-                                                    least_slices / static_cast<double>(totals_.slices[m])));
+            size.slices[m] =
+                std::min(1.0, std::max(static_cast<double>(nonzeros) / light_[m], least_slices / static_cast<double>(totals_.slices[m])));
         return size;
     }
 
@@ -179,7 +179,7 @@ private:
         if (count == candidates_.size()) return candidates_;
         std::stable_sort(candidates_.begin(), candidates_.end(), by_time);
         const auto limit = (1 + 2 * (options_.near - 1)) * candidates_[0].seconds;
-        const auto rest = candidates_.begin() + static_cast<std::ptrdiff_t>(count + 1) / 2;
+        const auto rest = candidates_.begin() + (count + 1) / 2;
         const auto slow = std::find_if(rest, candidates_.end(), [&](const Candidate& c) { return c.seconds > limit; });
         std::stable_sort(rest, slow, by_volume);
         return std::span(candidates_).first(count);
@@ -196,7 +196,7 @@ private:
     /// Predicts times and volumes. Each rank looks at its share of the sample for all candidates, and puts together the shares
     /// for some of them.
     void predict(const TensorSample& sample, std::span<Candidate> candidates) {
-        const auto members = static_cast<std::size_t>(team_.size()), me = static_cast<std::size_t>(team_.rank());
+        const std::size_t members = team_.size(), me = team_.rank();
         std::vector<Team::Numbers> shares(candidates.size());
         FirstError error;
 #pragma omp parallel for schedule(dynamic)
@@ -207,7 +207,7 @@ private:
             error.rethrow();
             for (std::size_t i = 0; i < shares.size(); ++i) {
                 auto& numbers = outgoing[i % members];
-                numbers.push_back(static_cast<std::int64_t>(shares[i].size()));
+                numbers.push_back(std::ssize(shares[i]));
                 numbers.insert(numbers.end(), shares[i].begin(), shares[i].end());
                 release(shares[i]);
             }
@@ -218,7 +218,7 @@ private:
         for (auto i = me; i < candidates.size(); i += members) {
             auto& shares_of_all = parts.emplace_back();
             for (std::size_t r = 0; r < members; ++r) {
-                shares_of_all.push_back(std::span(incoming[r]).subspan(at[r] + 1, static_cast<std::size_t>(incoming[r][at[r]])));
+                shares_of_all.push_back(std::span(incoming[r]).subspan(at[r] + 1, incoming[r][at[r]]));
                 at[r] += shares_of_all.back().size() + 1;
             }
         }

@@ -27,7 +27,7 @@ public:
             }
         });
         const auto all = team.all_gather(mine);
-        for (std::size_t k = 0; k < all.size(); k += 3) counts_[static_cast<std::size_t>(all[k])].far.emplace(all[k + 1], all[k + 2]);
+        for (std::size_t k = 0; k < all.size(); k += 3) counts_[all[k]].far.emplace(all[k + 1], all[k + 2]);
         team.agree([&] {
             for (auto& counts : counts_) counts.spread();
         });
@@ -50,7 +50,7 @@ private:
             if (far.empty() || far.rbegin()->first - far.begin()->first >= longest) return;
             first = far.begin()->first;
             near.assign(static_cast<std::size_t>(far.rbegin()->first - first) + 1, 0);
-            for (const auto& [slice, count] : far) near[static_cast<std::size_t>(slice - first)] = count;
+            for (const auto& [slice, count] : far) near[slice - first] = count;
             far.clear();
         }
         /// 0: not heavy
@@ -73,16 +73,15 @@ std::vector<std::uint32_t> ordered_by(const std::vector<std::int64_t>& values) {
     if (values.empty()) return order;
     const auto [least, largest] = std::minmax_element(values.begin(), values.end());
     const auto begin = *least, range = *largest - begin + 1;
-    if (range / dense_range > static_cast<std::int64_t>(values.size())) {
+    if (range / dense_range > std::ssize(values)) {
         std::iota(order.begin(), order.end(), 0U);
         std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return values[a] < values[b]; });
         return order;
     }
     std::vector<std::uint32_t> next(static_cast<std::size_t>(range) + 1, 0);
-    for (auto value : values) ++next[static_cast<std::size_t>(value - begin) + 1];
+    for (auto value : values) ++next[(value - begin) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
-    for (std::size_t k = 0; k < values.size(); ++k)
-        order[next[static_cast<std::size_t>(values[k] - begin)]++] = static_cast<std::uint32_t>(k);
+    for (std::size_t k = 0; k < values.size(); ++k) order[next[values[k] - begin]++] = k;
     return order;
 }
 
@@ -126,11 +125,11 @@ TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span
         heavy = std::min(heavy, size.heavy);
     }
     const auto numbers = team.all_to_all(sort_out(team, largest, listed));
-    const auto order = static_cast<std::size_t>(tensor.order());
+    const std::size_t order = tensor.order();
     team.agree([&] {
         std::vector<std::vector<const std::int64_t*>> nonzeros(order);
         for (const auto& list : numbers)
-            for (std::size_t k = 0; k < list.size(); k += order + 1) nonzeros[static_cast<std::size_t>(list[k])].push_back(&list[k + 1]);
+            for (std::size_t k = 0; k < list.size(); k += order + 1) nonzeros[list[k]].push_back(&list[k + 1]);
         for (std::size_t m = 0; m < order; ++m) modes_.push_back(grouped(nonzeros[m], m, heavy));
         look_at(largest);
     });
@@ -143,7 +142,7 @@ std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const Sample
     const auto& indices = tensor_.view.indices;
     const auto order = indices.size();
     listed_.indices.resize(order);
-    std::vector<Team::Numbers> outgoing(static_cast<std::size_t>(team.size()));
+    std::vector<Team::Numbers> outgoing(team.size());
     team.agree([&] {
         std::vector<std::uint32_t> positions;
         for_each_hashed_block(tensor_.view, [&](std::size_t begin, const auto& hashes, const auto& by_mode) {
@@ -156,7 +155,7 @@ std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const Sample
                     const auto slice = indices[m][begin + i];
                     if (!heavy.takes(m, slice, hashes[i])) continue;
                     auto& numbers = outgoing[tensor_.modes[m].owner(slice)];
-                    numbers.push_back(static_cast<std::int64_t>(m));
+                    numbers.push_back(m);
                     for (std::size_t n = 0; n < order; ++n) numbers.push_back(indices[n][begin + i]);
                 }
         });
@@ -167,7 +166,7 @@ std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const Sample
 /// Orders nonzeros by row, and those of a row with more than `heavy` by hash, so that every sample takes the same first ones.
 /// @param nonzeros the indices of each in all modes
 TensorSample::Mode TensorSample::grouped(const std::vector<const std::int64_t*>& nonzeros, std::size_t mode, std::int64_t heavy) const {
-    const auto order = static_cast<std::size_t>(tensor_.order());
+    const std::size_t order = tensor_.order();
     const auto count = nonzeros.size();
     std::vector<std::int64_t> rows(count);
     for (std::size_t k = 0; k < count; ++k) rows[k] = nonzeros[k][mode];
@@ -184,7 +183,7 @@ TensorSample::Mode TensorSample::grouped(const std::vector<const std::int64_t*>&
             for (auto i = k; i < end; ++i) position[i] = by_hash[i - k].second;
         }
         result.rows.push_back(rows[position[k]]);
-        result.start.push_back(static_cast<std::int64_t>(end));
+        result.start.push_back(end);
         k = end;
     }
     result.indices.resize(order);
@@ -215,7 +214,7 @@ void TensorSample::look_at(const SampleSize& size) {
 
 std::vector<std::int64_t> TensorSample::slices() const {
     std::vector<std::int64_t> result;
-    for (const auto& mode : modes_) result.push_back(static_cast<std::int64_t>(mode.rows.size()));
+    for (const auto& mode : modes_) result.push_back(std::ssize(mode.rows));
     return result;
 }
 
@@ -228,12 +227,12 @@ Team::Numbers TensorSample::share(const GridLayers& layers) const {
 
 /// The number of ranks that get some of this rank's nonzeros, then each with how many.
 void TensorSample::append_loads(Team::Numbers& numbers, const GridLayers& layers) const {
-    std::vector<std::int64_t> loads(static_cast<std::size_t>(ranks(layers.grid)), 0);
+    std::vector<std::int64_t> loads(ranks(layers.grid), 0);
     const bool all = size_.nonzeros >= 1;
     const std::vector<std::span<const std::int64_t>> sampled(used_.indices.begin(), used_.indices.end());
     const RankFinder rank_of(layers, all ? tensor_.view.indices : sampled, layers.grid.size());
     const auto count = all ? static_cast<std::size_t>(tensor_.view.count()) : used_.hashes.size();
-    for (std::size_t x = 0; x < count; ++x) ++loads[static_cast<std::size_t>(rank_of(x))];
+    for (std::size_t x = 0; x < count; ++x) ++loads[rank_of(x)];
     numbers.push_back(std::count_if(loads.begin(), loads.end(), [](auto load) { return load > 0; }));
     for (std::size_t p = 0; p < loads.size(); ++p)
         if (loads[p] > 0) numbers.insert(numbers.end(), {static_cast<std::int64_t>(p), loads[p]});
@@ -248,16 +247,16 @@ void TensorSample::append_holders(Team::Numbers& numbers, const GridLayers& laye
     for (auto n = mode + 1; n < layers.grid.size(); ++n) stride *= layers.grid[n];
     HolderCollector collector(ranks(layers.grid));
     for (auto r : sample.used) {
-        const auto first = static_cast<std::int32_t>((*layers.finders[mode])(sample.rows[r]) * stride);
+        const std::int32_t first = (*layers.finders[mode])(sample.rows[r]) * stride;
         const auto begin = sample.start[r], end = begin + std::min(size_.heavy, sample.start[r + 1] - begin);
-        for (auto k = begin; k < end; ++k) collector.add(first + rank_of(static_cast<std::size_t>(k)));
+        for (auto k = begin; k < end; ++k) collector.add(first + rank_of(k));
         collector.end_row(sample.rows[r]);
     }
     const auto lists = collector.take();
-    numbers.push_back(static_cast<std::int64_t>(lists.rows.size()));
+    numbers.push_back(std::ssize(lists.rows));
     numbers.insert(numbers.end(), lists.rows.begin(), lists.rows.end());
     for (std::size_t r = 0; r < lists.rows.size(); ++r) numbers.push_back(lists.start[r + 1] - lists.start[r]);
-    numbers.push_back(static_cast<std::int64_t>(lists.ranks.size()));
+    numbers.push_back(std::ssize(lists.ranks));
     numbers.insert(numbers.end(), lists.ranks.begin(), lists.ranks.end());
 }
 

@@ -11,7 +11,7 @@ namespace {
 std::vector<std::size_t> by_owner(std::span<const std::int32_t> owners, const std::vector<std::int64_t>& owned) {
     std::vector<std::size_t> next(owned.size() + 1, 0), order(owners.size());
     for (std::size_t p = 0; p < owned.size(); ++p) next[p + 1] = next[p] + static_cast<std::size_t>(owned[p]);
-    for (std::size_t r = 0; r < owners.size(); ++r) order[next[static_cast<std::size_t>(owners[r])]++] = r;
+    for (std::size_t r = 0; r < owners.size(); ++r) order[next[owners[r]]++] = r;
     return order;
 }
 
@@ -29,31 +29,31 @@ std::vector<std::int32_t> row_owners(const HolderLists& holders, const ModeLayer
     std::size_t row = 0;
     for (std::int64_t l = 0; l < layers.layers(); ++l) {
         RowHolders layer;
-        layer.begin = layers.boundaries[static_cast<std::size_t>(l)];
-        layer.end = layers.boundaries[static_cast<std::size_t>(l) + 1];
+        layer.begin = layers.boundaries[l];
+        layer.end = layers.boundaries[l + 1];
         layer.ranks = layers.ranks_in_layer();
         for (; row < holders.rows.size() && holders.rows[row] < layer.end; ++row) {
             layer.rows.push_back(holders.rows[row]);
             for (auto k = holders.start[row]; k < holders.start[row + 1]; ++k)
-                layer.holders.push_back(static_cast<int>(layers.number_in_layer(holders.ranks[static_cast<std::size_t>(k)])));
-            layer.start.push_back(static_cast<std::int64_t>(layer.holders.size()));
+                layer.holders.push_back(layers.number_in_layer(holders.ranks[k]));
+            layer.start.push_back(std::ssize(layer.holders));
         }
-        for (int number : owners_of_rows(layer, rule, excess)) owners.push_back(static_cast<std::int32_t>(layers.rank_of(l, number)));
+        for (int number : owners_of_rows(layer, rule, excess)) owners.push_back(layers.rank_of(l, number));
     }
     return owners;
 }
 
 ModeCounts count_rows(const HolderLists& holders, std::span<const std::int32_t> owners, std::int64_t ranks, Phases phases) {
-    const std::vector<std::int64_t> zeros(static_cast<std::size_t>(ranks), 0);
+    const std::vector<std::int64_t> zeros(ranks, 0);
     ModeCounts counts{{}, zeros, zeros, zeros, zeros, zeros, 0};
-    for (auto owner : owners) ++counts.owned[static_cast<std::size_t>(owner)];
-    counts.connectivity = static_cast<std::int64_t>(holders.ranks.size() - holders.rows.size());
+    for (auto owner : owners) ++counts.owned[owner];
+    counts.connectivity = holders.ranks.size() - holders.rows.size();
     const bool two = phases == Phases::fold_and_expand;
-    std::vector<std::int32_t> partner_of(static_cast<std::size_t>(ranks), -1);  // the last owner that sends to the rank
+    std::vector<std::int32_t> partner_of(ranks, -1);  // the last owner that sends to the rank
     for (auto row : by_owner(owners, counts.owned)) {
-        const auto owner = static_cast<std::size_t>(owners[row]);
+        const std::size_t owner = owners[row];
         for (auto k = holders.start[row]; k < holders.start[row + 1]; ++k) {
-            const auto holder = static_cast<std::size_t>(holders.ranks[static_cast<std::size_t>(k)]);
+            const std::size_t holder = holders.ranks[k];
             ++counts.held[holder];
             if (holder == owner) continue;
             ++counts.sent[owner];

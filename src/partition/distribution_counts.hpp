@@ -35,9 +35,9 @@ struct HolderLists {
 /// Collects holder lists row by row; adding a rank twice to a row is adding it once.
 class HolderCollector {
 public:
-    explicit HolderCollector(std::int64_t ranks) : last_(static_cast<std::size_t>(ranks), -1) {}
+    explicit HolderCollector(std::int64_t ranks) : last_(ranks, -1) {}
     void add(std::int32_t rank) {
-        auto& last = last_[static_cast<std::size_t>(rank)];
+        auto& last = last_[rank];
         if (last == row_) return;
         last = row_;
         lists_.ranks.push_back(rank);
@@ -45,7 +45,7 @@ public:
     /// Ends a row: what was added since the row before are its holders.
     void end_row(std::int64_t row) {
         lists_.rows.push_back(row);
-        lists_.start.push_back(static_cast<std::int64_t>(lists_.ranks.size()));
+        lists_.start.push_back(std::ssize(lists_.ranks));
         ++row_;
     }
     HolderLists take() { return std::move(lists_); }
@@ -62,7 +62,7 @@ struct ModeLayers {
     std::int64_t inner = 1;  ///< product of the grid's numbers of the modes after: the last mode is fastest
     std::int64_t ranks = 1;  ///< of the whole grid
 
-    std::int64_t layers() const { return static_cast<std::int64_t>(boundaries.size()) - 1; }
+    std::int64_t layers() const { return std::ssize(boundaries) - 1; }
     std::int64_t ranks_in_layer() const { return ranks / layers(); }
     /// A rank's number among the ranks of its layer; 2 (coordinates 0, 1, 0) is number 0 of layer 1 in mode 1 of a 2x2x2 grid.
     std::int64_t number_in_layer(std::int64_t rank) const { return rank / (layers() * inner) * inner + rank % inner; }

@@ -43,7 +43,7 @@ void extend_grids(std::int64_t left, std::size_t mode, Grid& grid, std::vector<G
 }
 
 std::size_t position_of_largest(const std::vector<double>& values) {
-    return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+    return std::max_element(values.begin(), values.end()) - values.begin();
 }
 
 bool has_slices_for(const Grid& grid, const std::vector<std::int64_t>& lengths) {
@@ -95,7 +95,7 @@ Grid parse_grid(const std::string& text, int order) {
 std::vector<Grid> all_grids(std::int64_t ranks, int order) {
     check_ranks(ranks, order);
     std::vector<Grid> grids;
-    Grid grid(static_cast<std::size_t>(order), 1);
+    Grid grid(order, 1);
     extend_grids(ranks, 0, grid, grids);
     return grids;
 }
@@ -108,8 +108,8 @@ double touched_rows(const Grid& grid, const std::vector<std::int64_t>& lengths) 
 }
 
 Grid greedy_grid(std::int64_t ranks, const std::vector<std::int64_t>& lengths) {
-    check_ranks(ranks, static_cast<int>(lengths.size()));
-    const auto target = static_cast<std::int64_t>(std::accumulate(lengths.begin(), lengths.end(), Wide{0}) / ranks);
+    check_ranks(ranks, lengths.size());
+    const std::int64_t target = std::accumulate(lengths.begin(), lengths.end(), Wide{0}) / ranks;
     Grid grid(lengths.size(), 1);
     for (auto prime : descending_primes(ranks)) {
         std::size_t chosen = 0;
@@ -127,7 +127,7 @@ Grid greedy_grid(std::int64_t ranks, const std::vector<std::int64_t>& lengths) {
 }
 
 std::vector<Grid> candidate_grids(std::int64_t ranks, const std::vector<std::int64_t>& lengths, Shortening shortening) {
-    check_ranks(ranks, static_cast<int>(lengths.size()));
+    check_ranks(ranks, lengths.size());
     const auto primes = descending_primes(ranks);
     const auto placed_freely = std::min<std::size_t>(2, primes.size());
     std::vector<double> left(lengths.begin(), lengths.end());
@@ -162,13 +162,13 @@ std::vector<Grid> candidate_grids(std::int64_t ranks, const std::vector<std::int
 double imbalance(const std::vector<std::int64_t>& counts) {
     if (counts.empty()) return 0;
     const auto [least, largest] = std::minmax_element(counts.begin(), counts.end());
-    return *largest == 0 ? 0 : static_cast<double>(*largest - *least) / static_cast<double>(*largest);
+    return *largest == 0 ? 0 : static_cast<double>(*largest - *least) / (*largest);
 }
 
 double layer_imbalance(const Grid& grid, const LayerCounts& layer_counts) {
     double sum = 0;
     for (std::size_t n = 0; n < grid.size(); ++n)
-        if (grid[n] > 1) sum += imbalance(layer_counts(static_cast<int>(n), grid[n]));
+        if (grid[n] > 1) sum += imbalance(layer_counts(n, grid[n]));
     return sum / static_cast<double>(grid.size());
 }
 

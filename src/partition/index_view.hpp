@@ -10,8 +10,8 @@ namespace arges::partition {
 struct IndexView {
     std::vector<std::int64_t> lengths;                   ///< by mode
     std::vector<std::span<const std::int64_t>> indices;  ///< by mode, one for each nonzero, zero-based
-    int order() const { return static_cast<int>(lengths.size()); }
-    std::int64_t count() const { return indices.empty() ? 0 : static_cast<std::int64_t>(indices[0].size()); }
+    int order() const { return lengths.size(); }
+    std::int64_t count() const { return indices.empty() ? 0 : std::ssize(indices[0]); }
 };
 
 }  // namespace arges::partition

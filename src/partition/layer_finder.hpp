@@ -15,19 +15,19 @@ public:
     explicit LayerFinder(Boundaries boundaries) : boundaries_(std::move(boundaries)) {
         const auto length = boundaries_.back();
         while (length >> shift_ > most_buckets) ++shift_;
-        const auto last = static_cast<std::int64_t>(boundaries_.size()) - 2;
+        const auto last = std::ssize(boundaries_) - 2;
         std::int64_t layer = 0;
         for (std::int64_t begin = 0; begin <= length + (std::int64_t{1} << shift_); begin += std::int64_t{1} << shift_) {
-            while (layer < last && boundaries_[static_cast<std::size_t>(layer) + 1] <= begin) ++layer;
-            first_.push_back(static_cast<std::int32_t>(layer));
+            while (layer < last && boundaries_[layer + 1] <= begin) ++layer;
+            first_.push_back(layer);
         }
     }
     std::int32_t operator()(std::int64_t slice) const {
-        const auto bucket = static_cast<std::size_t>(slice >> shift_);
+        const std::size_t bucket = slice >> shift_;
         auto low = first_[bucket], high = first_[bucket + 1];
         while (low < high) {
             const auto middle = low + (high - low + 1) / 2;
-            if (boundaries_[static_cast<std::size_t>(middle)] <= slice)
+            if (boundaries_[middle] <= slice)
                 low = middle;
             else
                 high = middle - 1;

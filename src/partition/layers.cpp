@@ -22,14 +22,14 @@ void check_layers(std::int64_t length, std::int64_t layers) {
 }
 
 /// floor(a * b / c) without overflow, for c > 0.
-std::int64_t scaled(std::int64_t a, std::int64_t b, std::int64_t c) { return static_cast<std::int64_t>(Wide{a} * b / c); }
+std::int64_t scaled(std::int64_t a, std::int64_t b, std::int64_t c) { return Wide{a} * b / c; }
 
 /// Sizes of ordered-c in slices, not yet scaled to the length of the mode.
 std::vector<double> ordered_sizes(const Boundaries& equal, const std::vector<std::int64_t>& counts, double nonzeros, double c) {
-    const auto layers = static_cast<double>(counts.size());
+    const double layers = counts.size();
     std::vector<double> sizes(counts.size());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const auto slices = static_cast<double>(equal[i + 1] - equal[i]);
+        const double slices = equal[i + 1] - equal[i];
         sizes[i] = counts[i] > 0 ? slices * (1 - (1 - nonzeros / layers / static_cast<double>(counts[i])) / c)
                                  : slices + static_cast<double>(equal.back()) / (layers * c);
     }
@@ -39,11 +39,11 @@ std::vector<double> ordered_sizes(const Boundaries& equal, const std::vector<std
 /// Scales sizes to the length, rounds their sums, and leaves every layer a slice.
 Boundaries rounded(const std::vector<double>& sizes, std::int64_t length) {
     const double total = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-    const auto layers = static_cast<std::int64_t>(sizes.size());
+    const auto layers = std::ssize(sizes);
     Boundaries boundaries{0};
     double sum = 0;
     for (std::int64_t l = 1; l < layers; ++l) {
-        sum += sizes[static_cast<std::size_t>(l - 1)];
+        sum += sizes[l - 1];
         const auto at = std::llround(sum / total * static_cast<double>(length));
         boundaries.push_back(std::clamp(static_cast<std::int64_t>(at), boundaries.back() + 1, length - (layers - l)));
     }
@@ -119,7 +119,7 @@ Boundaries equal_layers(std::int64_t length, std::int64_t layers) {
 Boundaries corrected_layers(const LayerRule& rule, std::int64_t length, const std::vector<std::int64_t>& counts) {
     if (rule.policy == LayerPolicy::nonzeros)
         throw InvalidArgument("layers of equal nonzeros follow from the nonzeros of all slices; build them with LayerChain");
-    const auto layers = static_cast<std::int64_t>(counts.size());
+    const auto layers = std::ssize(counts);
     auto equal = equal_layers(length, layers);
     const auto nonzeros = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     if (rule.policy == LayerPolicy::set || nonzeros == 0 || length < layers) return equal;
@@ -142,7 +142,7 @@ bool LayerChain::check_at(std::int64_t slice) {
     const auto before = counted_ - slice_count_;
     last_ = before <= goal && goal - before < counted_ - goal ? before : counted_;
     boundaries_.push_back(slice);
-    if (!all_placed()) target_ = (nonzeros_ - last_) / (layers_ - static_cast<std::int64_t>(boundaries_.size()) + 1);
+    if (!all_placed()) target_ = (nonzeros_ - last_) / (layers_ - std::ssize(boundaries_) + 1);
     return true;
 }
 
@@ -171,7 +171,7 @@ void LayerChain::feed(std::span<const std::int64_t> slices, std::span<const std:
     // Slices before the one with which the goal is reached begin no layer: only the last of them matters.
     while (i < slices.size() && !all_placed()) {
         const auto missing = last_ + target_ - counted_;
-        const auto next = start.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        const auto next = start.begin() + i + 1;
         const auto reached =
             missing <= 0 ? i : static_cast<std::size_t>(std::lower_bound(next, start.end(), start[i] + missing) - start.begin()) - 1;
         if (const auto last = std::min(reached, slices.size()); last > i) {
@@ -188,9 +188,9 @@ void LayerChain::feed(std::span<const std::int64_t> slices, std::span<const std:
 
 Boundaries LayerChain::finish() {
     pass_to(length_ - 1);
-    for (auto l = static_cast<std::int64_t>(boundaries_.size()); l <= layers_; ++l) boundaries_.push_back(length_);
+    for (auto l = std::ssize(boundaries_); l <= layers_; ++l) boundaries_.push_back(length_);
     for (std::int64_t l = 1; l < layers_; ++l) {
-        auto& boundary = boundaries_[static_cast<std::size_t>(l)];
+        auto& boundary = boundaries_[l];
         boundary = std::min({boundary, std::max(length_ - (layers_ - l), l), length_});
     }
     return boundaries_;

@@ -70,7 +70,7 @@ public:
 
 private:
     LayerChain() = default;
-    bool all_placed() const { return static_cast<std::int64_t>(boundaries_.size()) == layers_; }
+    bool all_placed() const { return std::ssize(boundaries_) == layers_; }
     bool check_at(std::int64_t slice);
     void pass_to(std::int64_t slice);
 

@@ -22,14 +22,14 @@ void check_indices(std::span<const std::int64_t> indices, std::int64_t length, s
 /// memory.
 std::vector<std::uint32_t> positions(std::span<const std::int64_t> indices, const std::vector<std::int64_t>& slices, std::int64_t length) {
     std::vector<std::uint32_t> result(indices.size());
-    if (length / 16 > static_cast<std::int64_t>(indices.size())) {
+    if (length / 16 > std::ssize(indices)) {
         for (std::size_t k = 0; k < indices.size(); ++k)
-            result[k] = static_cast<std::uint32_t>(std::lower_bound(slices.begin(), slices.end(), indices[k]) - slices.begin());
+            result[k] = std::lower_bound(slices.begin(), slices.end(), indices[k]) - slices.begin();
         return result;
     }
-    std::vector<std::uint32_t> position(static_cast<std::size_t>(length), 0);
-    for (std::size_t s = 0; s < slices.size(); ++s) position[static_cast<std::size_t>(slices[s])] = static_cast<std::uint32_t>(s);
-    for (std::size_t k = 0; k < indices.size(); ++k) result[k] = position[static_cast<std::size_t>(indices[k])];
+    std::vector<std::uint32_t> position(length, 0);
+    for (std::size_t s = 0; s < slices.size(); ++s) position[slices[s]] = s;
+    for (std::size_t k = 0; k < indices.size(); ++k) result[k] = position[indices[k]];
     return result;
 }
 
@@ -43,8 +43,7 @@ ModeSlices slices_of(std::span<const std::int64_t> indices, std::int64_t length)
     for (auto count : known.counts) mode.start.push_back(mode.start.back() + count);
     mode.order.resize(indices.size());
     auto next = mode.start;
-    for (std::size_t k = 0; k < indices.size(); ++k)
-        mode.order[static_cast<std::size_t>(next[mode.slice[k]]++)] = static_cast<std::uint32_t>(k);
+    for (std::size_t k = 0; k < indices.size(); ++k) mode.order[next[mode.slice[k]]++] = k;
     return mode;
 }
 
@@ -54,7 +53,7 @@ std::vector<std::int64_t> nonzeros_of_equal_layers(std::span<const std::int64_t>
                                                    std::int64_t length, std::int64_t layers) {
     std::vector<std::int64_t> result;
     const auto nonzeros_below = [&](std::int64_t boundary) {
-        return start[static_cast<std::size_t>(std::lower_bound(slices.begin(), slices.end(), boundary) - slices.begin())];
+        return start[std::lower_bound(slices.begin(), slices.end(), boundary) - slices.begin()];
     };
     const auto boundaries = equal_layers(length, layers);
     for (std::size_t l = 0; l + 1 < boundaries.size(); ++l)
@@ -70,7 +69,7 @@ SliceTable::SliceTable(const IndexView& view) : nonzeros(view.count()) {
         throw InvalidArgument("there are indices for " + std::to_string(view.indices.size()) + " modes and lengths for " +
                               std::to_string(view.lengths.size()));
     for (std::size_t n = 0; n < view.indices.size(); ++n) {
-        if (static_cast<std::int64_t>(view.indices[n].size()) != nonzeros)
+        if (std::ssize(view.indices[n]) != nonzeros)
             throw InvalidArgument("mode " + std::to_string(n) + " has " + std::to_string(view.indices[n].size()) + " indices, mode 0 has " +
                                   std::to_string(nonzeros));
         check_indices(view.indices[n], view.lengths[n], n);
@@ -80,7 +79,7 @@ SliceTable::SliceTable(const IndexView& view) : nonzeros(view.count()) {
 
 LayerCounts layer_counts(const SliceTable& table) {
     return [&table](int mode, std::int64_t layers) {
-        const auto& slices = table.modes[static_cast<std::size_t>(mode)];
+        const auto& slices = table.modes[mode];
         return nonzeros_of_equal_layers(slices.slices, slices.start, slices.length, layers);
     };
 }
@@ -98,7 +97,7 @@ std::vector<std::int32_t> layers_of_slices(const std::vector<std::int64_t>& slic
     std::vector<std::int32_t> result(slices.size());
     std::int32_t layer = 0;
     for (std::size_t s = 0; s < result.size(); ++s) {
-        while (boundaries[static_cast<std::size_t>(layer) + 1] <= slices[s]) ++layer;
+        while (boundaries[layer + 1] <= slices[s]) ++layer;
         result[s] = layer;
     }
     return result;

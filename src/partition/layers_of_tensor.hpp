@@ -18,7 +18,7 @@ struct ModeSlices {
     std::vector<std::int64_t> start;   ///< slice s has the nonzeros order[start[s]] to order[start[s + 1] - 1]
     std::vector<std::uint32_t> order;  ///< numbers of the nonzeros, by slice
     std::vector<std::uint32_t> slice;  ///< of each nonzero, the position of its slice in `slices`
-    std::int64_t count() const { return static_cast<std::int64_t>(slices.size()); }
+    std::int64_t count() const { return std::ssize(slices); }
 };
 
 /// Nonzeros of the layers when a mode is cut into layers of equal slices.
@@ -31,7 +31,7 @@ struct SliceTable {
     /// @throws InvalidArgument if an index is outside its mode or the modes have different numbers of indices
     /// @throws Unsupported for 2^32 nonzeros or more
     explicit SliceTable(const IndexView& view);
-    int order() const { return static_cast<int>(modes.size()); }
+    int order() const { return modes.size(); }
 
     std::int64_t nonzeros = 0;
     std::vector<ModeSlices> modes;

@@ -30,7 +30,7 @@ RowHolders merged(const LayerRows& layer) {
     using Next = std::pair<std::int64_t, int>;
     std::priority_queue<Next, std::vector<Next>, std::greater<>> heads;
     std::vector<std::size_t> at(layer.held.size(), 0);
-    RowHolders result{layer.begin, layer.end, static_cast<std::int64_t>(layer.held.size()), {}, {0}, {}};
+    RowHolders result{layer.begin, layer.end, std::ssize(layer.held), {}, {0}, {}};
     for (std::size_t q = 0; q < layer.held.size(); ++q)
         if (!layer.held[q].empty()) heads.emplace(layer.held[q][0], static_cast<int>(q));
     while (!heads.empty()) {
@@ -40,16 +40,16 @@ RowHolders merged(const LayerRows& layer) {
             const auto rank = heads.top().second;
             heads.pop();
             result.holders.push_back(rank);
-            const auto q = static_cast<std::size_t>(rank);
+            const std::size_t q = rank;
             if (++at[q] < layer.held[q].size()) heads.emplace(layer.held[q][at[q]], rank);
         }
-        result.start.push_back(static_cast<std::int64_t>(result.holders.size()));
+        result.start.push_back(std::ssize(result.holders));
     }
     return result;
 }
 
 std::span<const int> holders_of(const RowHolders& layer, std::size_t row) {
-    return std::span(layer.holders).subspan(static_cast<std::size_t>(layer.start[row]), static_cast<std::size_t>(layer.connectivity(row)));
+    return std::span(layer.holders).subspan(layer.start[row], layer.connectivity(row));
 }
 
 /// Numbers by rank; finds the first least one of a prefix in logarithmic time.
@@ -74,7 +74,7 @@ public:
         }
         return least.second;
     }
-    int first_least() const { return first_least(static_cast<int>(ranks_)); }
+    int first_least() const { return first_least(ranks_); }
 
 private:
     std::size_t ranks_;
@@ -88,7 +88,7 @@ std::vector<int> even_owners(const RowHolders& layer) {
     std::int64_t q = 0;
     for (auto row : layer.rows) {
         while (static_cast<std::int64_t>(Wide{q + 1} * length / layer.ranks) <= row - layer.begin) ++q;
-        owner.push_back(static_cast<int>(q));
+        owner.push_back(q);
     }
     return owner;
 }
@@ -99,7 +99,7 @@ constexpr int unclaimed = -1;
 class Claims {
 public:
     explicit Claims(const RowHolders& layer)
-        : ranks_(static_cast<int>(layer.ranks)), owner_(layer.rows.size(), unclaimed), held_(shared_rows(layer)), next_(held_.size(), 0),
+        : ranks_(layer.ranks), owner_(layer.rows.size(), unclaimed), held_(shared_rows(layer)), next_(held_.size(), 0),
           shared_(sizes(held_)) {
         for (std::size_t row = 0; row < owner_.size(); ++row) {
             if (layer.connectivity(row) == 1)
@@ -128,15 +128,15 @@ private:
 
     /// By rank, the rows that it shares with others.
     static Lists shared_rows(const RowHolders& layer) {
-        Lists lists(static_cast<std::size_t>(layer.ranks));
+        Lists lists(layer.ranks);
         for (std::size_t row = 0; row < layer.rows.size(); ++row)
             if (layer.connectivity(row) > 1)
-                for (int rank : holders_of(layer, row)) lists[static_cast<std::size_t>(rank)].push_back(row);
+                for (int rank : holders_of(layer, row)) lists[rank].push_back(row);
         return lists;
     }
     static std::vector<std::int64_t> sizes(const Lists& lists) {
         std::vector<std::int64_t> result;
-        for (const auto& list : lists) result.push_back(static_cast<std::int64_t>(list.size()));
+        for (const auto& list : lists) result.push_back(std::ssize(list));
         return result;
     }
 
@@ -157,8 +157,8 @@ private:
     }
 
     std::int64_t claim_held(int rank, std::int64_t size) {
-        const auto& rows = held_[static_cast<std::size_t>(rank)];
-        auto& at = next_[static_cast<std::size_t>(rank)];
+        const auto& rows = held_[rank];
+        auto& at = next_[rank];
         std::int64_t claimed = 0;
         for (; claimed < size && at < rows.size(); ++at) claimed += claim(rank, rows[at]);
         return claimed;
@@ -195,9 +195,9 @@ std::vector<std::size_t> by_connectivity(const RowHolders& layer) {
 
 std::vector<int> holder_owners(const RowHolders& layer, double excess) {
     const auto rows = layer.rows.size();
-    const double mean = static_cast<double>(rows) / static_cast<double>(layer.ranks);
+    const double mean = static_cast<double>(rows) / layer.ranks;
     const auto cap = static_cast<std::int64_t>(std::min(std::ceil((1 + excess) * mean), static_cast<double>(rows)));
-    LeastLoaded load(std::vector<std::int64_t>(static_cast<std::size_t>(layer.ranks), 0));
+    LeastLoaded load(std::vector<std::int64_t>(layer.ranks, 0));
     std::vector<int> owner(rows, unclaimed);
     const auto give = [&](std::size_t row, int rank) {
         owner[row] = rank;

@@ -40,7 +40,7 @@ void append_rows(HolderLists& lists, Reader& share) {
     const auto numbers = share.next(rows), counts = share.next(rows);
     lists.rows.insert(lists.rows.end(), numbers.begin(), numbers.end());
     for (auto count : counts) lists.start.push_back(lists.start.back() + count);
-    for (auto rank : share.next(share.next())) lists.ranks.push_back(static_cast<std::int32_t>(rank));
+    for (auto rank : share.next(share.next())) lists.ranks.push_back(rank);
 }
 
 }  // namespace
@@ -50,21 +50,21 @@ DistributionCounts counts_of_shares(const GridLayers& layers, std::span<const st
     DistributionCounts result{ranks(layers.grid), {}};
     std::vector<Reader> readers;
     for (const auto& share : shares) readers.emplace_back(share);
-    std::vector<std::int64_t> loads(static_cast<std::size_t>(result.ranks), 0);
+    std::vector<std::int64_t> loads(result.ranks, 0);
     std::int64_t sampled = 0;
     for (auto& share : readers)
         for (auto left = share.next(); left > 0; --left) {
             const auto rank = share.next(), load = share.next();
-            loads[static_cast<std::size_t>(rank)] += load;
+            loads[rank] += load;
             sampled += load;
         }
-    if (sampled > 0) scale(loads, static_cast<double>(totals.nonzeros) / static_cast<double>(sampled));
+    if (sampled > 0) scale(loads, static_cast<double>(totals.nonzeros) / sampled);
     for (std::size_t n = 0; n < layers.grid.size(); ++n) {
         HolderLists holders;
         for (auto& share : readers) append_rows(holders, share);
         const auto mode = mode_layers(layers.grid, n, layers.finders[n]->boundaries());
         auto counts = count_rows(holders, row_owners(holders, mode, rule, excess), result.ranks, Phases::fold_and_expand);
-        const auto factor = holders.rows.empty() ? 0 : static_cast<double>(totals.slices[n]) / static_cast<double>(holders.rows.size());
+        const auto factor = holders.rows.empty() ? 0 : static_cast<double>(totals.slices[n]) / holders.rows.size();
         for (auto* list : {&counts.owned, &counts.held, &counts.sent, &counts.received}) scale(*list, factor);
         scale_messages(counts.messages, mode.ranks_in_layer(), factor);
         counts.connectivity = std::llround(static_cast<double>(counts.connectivity) * factor);

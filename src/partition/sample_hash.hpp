@@ -31,7 +31,7 @@ void for_each_hashed_block(const IndexView& view, F f) {
     constexpr std::size_t block = 1024;
     std::vector<std::vector<std::uint64_t>> by_mode(view.indices.size());
     std::vector<std::uint64_t> hashes;
-    const auto count = static_cast<std::size_t>(view.count());
+    const std::size_t count = view.count();
     for (std::size_t begin = 0; begin < count; begin += block) {
         const auto size = std::min(block, count - begin);
         hashes.assign(size, 0);
@@ -56,7 +56,7 @@ inline std::span<const std::uint32_t> sampled_positions(std::span<const std::uin
     positions.resize(hashes.size());
     std::size_t count = 0;
     for (std::size_t i = 0; i < hashes.size(); ++i) {
-        positions[count] = static_cast<std::uint32_t>(i);
+        positions[count] = i;
         count += is_sampled(hashes[i], fraction) ? 1 : 0;
     }
     return {positions.data(), count};

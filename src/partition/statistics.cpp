@@ -21,7 +21,7 @@ void check_ranks(std::int64_t ranks) {
 }
 
 void check_owners(std::span<const std::int32_t> owners, std::int64_t expected, std::int64_t ranks, const std::string& what) {
-    if (static_cast<std::int64_t>(owners.size()) != expected)
+    if (std::ssize(owners) != expected)
         throw InvalidArgument("the distribution names ranks for " + std::to_string(owners.size()) + " " + what + "; the tensor has " +
                               std::to_string(expected));
     for (auto rank : owners)
@@ -34,7 +34,7 @@ void check_owners(std::span<const std::int32_t> owners, std::int64_t expected, s
 HolderLists holders_of(const ModeSlices& mode, std::span<const std::int32_t> part, std::int64_t ranks) {
     HolderCollector collector(ranks);
     for (std::size_t s = 0; s < mode.slices.size(); ++s) {
-        for (auto k = mode.start[s]; k < mode.start[s + 1]; ++k) collector.add(part[mode.order[static_cast<std::size_t>(k)]]);
+        for (auto k = mode.start[s]; k < mode.start[s + 1]; ++k) collector.add(part[mode.order[k]]);
         collector.end_row(mode.slices[s]);
     }
     return collector.take();
@@ -44,22 +44,21 @@ HolderLists holders_of(const ModeSlices& mode, std::span<const std::int32_t> par
 HolderLists holders_by_masks(const ModeSlices& mode, const ModeLayers& layers, std::span<const std::int32_t> part) {
     std::vector<std::uint64_t> masks(mode.slices.size(), 0), bits;
     for (std::int64_t rank = 0; rank < layers.ranks; ++rank) bits.push_back(std::uint64_t{1} << layers.number_in_layer(rank));
-    for (std::size_t k = 0; k < part.size(); ++k) masks[mode.slice[k]] |= bits[static_cast<std::size_t>(part[k])];
+    for (std::size_t k = 0; k < part.size(); ++k) masks[mode.slice[k]] |= bits[part[k]];
     HolderLists lists;
     lists.rows = mode.slices;
     lists.start.reserve(masks.size() + 1);
     const auto layer = layers_of_slices(mode.slices, layers.boundaries);
     for (std::size_t s = 0; s < masks.size(); ++s) {
-        for (auto mask = masks[s]; mask != 0; mask &= mask - 1)
-            lists.ranks.push_back(static_cast<std::int32_t>(layers.rank_of(layer[s], std::countr_zero(mask))));
-        lists.start.push_back(static_cast<std::int64_t>(lists.ranks.size()));
+        for (auto mask = masks[s]; mask != 0; mask &= mask - 1) lists.ranks.push_back(layers.rank_of(layer[s], std::countr_zero(mask)));
+        lists.start.push_back(std::ssize(lists.ranks));
     }
     return lists;
 }
 
 std::vector<std::int64_t> nonzeros_by_rank(std::span<const std::int32_t> part, std::int64_t ranks) {
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 0);
-    for (auto p : part) ++counts[static_cast<std::size_t>(p)];
+    std::vector<std::int64_t> counts(ranks, 0);
+    for (auto p : part) ++counts[p];
     return counts;
 }
 
@@ -71,16 +70,15 @@ HolderLists coarse_holders(const SliceTable& table, std::size_t mode, const Coar
         collector.add(distribution.owner[mode][s]);
         for (auto k = slices.start[s]; k < slices.start[s + 1]; ++k)
             for (std::size_t other = 0; other < table.modes.size(); ++other)
-                if (other != mode)
-                    collector.add(distribution.owner[other][table.modes[other].slice[slices.order[static_cast<std::size_t>(k)]]]);
+                if (other != mode) collector.add(distribution.owner[other][table.modes[other].slice[slices.order[k]]]);
         collector.end_row(slices.slices[s]);
     }
     return collector.take();
 }
 
 std::vector<std::int64_t> coarse_nonzeros(const ModeSlices& mode, std::span<const std::int32_t> owner, std::int64_t ranks) {
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 0);
-    for (std::size_t s = 0; s < owner.size(); ++s) counts[static_cast<std::size_t>(owner[s])] += mode.start[s + 1] - mode.start[s];
+    std::vector<std::int64_t> counts(ranks, 0);
+    for (std::size_t s = 0; s < owner.size(); ++s) counts[owner[s]] += mode.start[s + 1] - mode.start[s];
     return counts;
 }
 
@@ -108,8 +106,7 @@ FineGrain fine_random(std::int64_t nonzeros, std::int64_t ranks, std::uint64_t s
     FineGrain result;
     result.ranks = ranks;
     const auto p = static_cast<std::uint64_t>(ranks), key = splitmix(seed);
-    for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(nonzeros); ++k)
-        result.part.push_back(static_cast<std::int32_t>((splitmix(key + k) >> 32) * p >> 32));
+    for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(nonzeros); ++k) result.part.push_back((splitmix(key + k) >> 32) * p >> 32);
     return result;
 }
 
@@ -119,7 +116,7 @@ FineGrain fine_blocks(std::int64_t nonzeros, std::int64_t ranks) {
     result.ranks = ranks;
     for (std::int64_t k = 0, p = 0; k < nonzeros; ++k) {
         while (static_cast<std::int64_t>(Wide{p + 1} * nonzeros / ranks) <= k) ++p;
-        result.part.push_back(static_cast<std::int32_t>(p));
+        result.part.push_back(p);
     }
     return result;
 }
@@ -132,7 +129,7 @@ DistributionCounts count_distribution(const SliceTable& table, const MediumGrain
     check_ranks(ranks(grid));
     DistributionCounts result{ranks(grid), {}};
     std::vector<ModeLayers> layers;
-    std::vector<std::int32_t> part(static_cast<std::size_t>(table.nonzeros), 0);
+    std::vector<std::int32_t> part(table.nonzeros, 0);
     for (std::size_t n = 0; n < grid.size(); ++n) {
         const auto& mode = table.modes[n];
         layers.push_back(mode_layers(grid, n, cut_mode(mode, distribution.layers, grid[n])));
@@ -180,7 +177,7 @@ DistributionCounts count_distribution(const SliceTable& table, const CoarseGrain
 DistributionCounts count_allgather(const SliceTable& table, const CoarseGrain& distribution) {
     check(table, distribution);
     DistributionCounts result{distribution.ranks, {}};
-    const auto ranks = static_cast<std::size_t>(distribution.ranks);
+    const std::size_t ranks = distribution.ranks;
     for (std::size_t n = 0; n < table.modes.size(); ++n) {
         const auto rows = table.modes[n].count();
         ModeCounts counts;
@@ -199,7 +196,7 @@ DistributionCounts count_allgather(const SliceTable& table, const CoarseGrain& d
 }
 
 std::vector<std::int64_t> total(const DistributionCounts& counts, std::vector<std::int64_t> ModeCounts::*what) {
-    std::vector<std::int64_t> sums(static_cast<std::size_t>(counts.ranks), 0);
+    std::vector<std::int64_t> sums(counts.ranks, 0);
     for (const auto& mode : counts.modes)
         for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += (mode.*what)[p];
     return sums;
@@ -225,7 +222,7 @@ Imbalances imbalances(const ModeCounts& counts) {
 MaxMean max_mean(const std::vector<std::int64_t>& by_rank) {
     if (by_rank.empty()) return {};
     const auto sum = std::accumulate(by_rank.begin(), by_rank.end(), std::int64_t{0});
-    return {*std::max_element(by_rank.begin(), by_rank.end()), static_cast<double>(sum) / static_cast<double>(by_rank.size())};
+    return {*std::max_element(by_rank.begin(), by_rank.end()), static_cast<double>(sum) / by_rank.size()};
 }
 
 std::vector<ModeSummary> summaries(const DistributionCounts& counts) {

@@ -56,13 +56,13 @@ Team::Numbers count_equal_layers(const Team& team, const TensorPart& tensor, con
 /// Appends a chain's state with its length in front.
 void append(Team::Numbers& states, const LayerChain& chain) {
     const auto state = chain.state();
-    states.push_back(static_cast<std::int64_t>(state.size()));
+    states.push_back(std::ssize(state));
     states.insert(states.end(), state.begin(), state.end());
 }
 
 /// Takes the chain whose state begins at `at`, and moves on.
 LayerChain next_chain(const Team::Numbers& states, std::size_t& at) {
-    const auto begin = states.begin() + static_cast<std::ptrdiff_t>(at) + 1, end = begin + states[at];
+    const auto begin = states.begin() + at + 1, end = begin + states[at];
     at += static_cast<std::size_t>(states[at]) + 1;
     return LayerChain::from_state({begin, end});
 }
@@ -89,9 +89,7 @@ Team::Numbers run_chains(const Team& team, const TensorPart& tensor, const std::
 
 }  // namespace
 
-std::size_t SlicePart::owner(std::int64_t slice) const {
-    return static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), slice) - bounds.begin());
-}
+std::size_t SlicePart::owner(std::int64_t slice) const { return std::upper_bound(bounds.begin(), bounds.end(), slice) - bounds.begin(); }
 
 SlicePart Team::count(std::span<const std::int64_t> indices) const {
     auto known = counted(indices);

@@ -75,9 +75,9 @@ ValueCounts counted_by_hashes(std::span<const std::int64_t> values, std::span<co
 ValueCounts counted(std::span<const std::int64_t> values, std::span<const std::int64_t> times) {
     if (values.empty()) return {};
     const auto [begin, range] = range_of(values);
-    if (!is_dense(static_cast<std::int64_t>(values.size()), range)) return counted_by_hashes(values, times);
+    if (!is_dense(std::ssize(values), range)) return counted_by_hashes(values, times);
     const ValueSet set(values, begin, range);
-    ValueCounts result{set.values(), std::vector<std::int64_t>(static_cast<std::size_t>(set.count()), 0)};
+    ValueCounts result{set.values(), std::vector<std::int64_t>(set.count(), 0)};
     for (std::size_t x = 0; x < values.size(); ++x) result.counts[set.rank(values[x])] += times.empty() ? 1 : times[x];
     return result;
 }
@@ -103,7 +103,7 @@ MemoryTally counting_memory(std::int64_t values, std::int64_t largest, bool only
 std::vector<std::int64_t> distinct(std::span<const std::int64_t> values) {
     if (values.empty()) return {};
     const auto [begin, range] = range_of(values);
-    if (!is_dense(static_cast<std::int64_t>(values.size()), range)) return counted_by_hashes(values, {}).values;
+    if (!is_dense(std::ssize(values), range)) return counted_by_hashes(values, {}).values;
     return ValueSet(values, begin, range).values();
 }
 

@@ -61,7 +61,7 @@ TensorHandle from_array(const World& world, const ConstArray& array, const std::
         if (!found) throw InvalidArgument("an array of elements that no tensor has; convert it");
         type = *found;
         for (std::size_t d = 0; d < array.ndim(); ++d) {
-            extents.push_back(static_cast<std::int64_t>(array.shape(d)));
+            extents.push_back(array.shape(d));
             strides.push_back(array.stride(d));
         }
     });
@@ -70,7 +70,7 @@ TensorHandle from_array(const World& world, const ConstArray& array, const std::
         const bool fits = owner && array.size() > 0 && world.size() == 1 && !world.is_dry_run() && is_first_fastest(array) &&
                           reinterpret_cast<std::uintptr_t>(data) % std::min<std::size_t>(sizeof(T), 16) == 0;
         if (fits) return Tensor<T>::over_array(world, extents, const_cast<T*>(data), owner_of(*owner), name);
-        Tensor<T> result(world, extents, Symmetry::none(static_cast<int>(extents.size())), name);
+        Tensor<T> result(world, extents, Symmetry::none(extents.size()), name);
         result.set_array(data, strides);
         return result;
     });
@@ -130,7 +130,7 @@ nb::object local_array(const TensorHandle& tensor) {
 
 /// Room for elements, and the array that keeps it.
 std::pair<std::byte*, nb::object> new_array(std::int64_t count, ElementType type, std::int64_t element_bytes) {
-    auto* const data = new std::byte[static_cast<std::size_t>(std::max<std::int64_t>(1, count * element_bytes))];
+    auto* const data = new std::byte[std::max<std::int64_t>(1, count * element_bytes)];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::byte*>(p); });
     return {data, array_over(data, type, {count}, std::move(owner))};
 }
@@ -142,7 +142,7 @@ nb::object read_share_of(const TensorHandle& tensor, const std::vector<int>& ord
         using T = handles::element_of<decltype(own)>;
         std::pair<std::byte*, nb::object> result;
         own.world().agree([&] {
-            const auto rank = static_cast<std::size_t>(own.world().rank());
+            const std::size_t rank = own.world().rank();
             result = new_array(bounds.at(rank + 1) - bounds[rank], element_type_of<T>(), sizeof(T));
         });
         outside_interpreter([&] { read_share(own, {order, bounds}, result.first); });
@@ -158,7 +158,7 @@ void write_share_of(const TensorHandle& tensor, const std::vector<int>& order, c
         const T* data = nullptr;
         own.world().agree([&] {
             const auto given = span_of<T>(values);
-            const auto rank = static_cast<std::size_t>(own.world().rank());
+            const std::size_t rank = own.world().rank();
             if (std::ssize(given) != bounds.at(rank + 1) - bounds[rank])
                 throw InvalidArgument(own.name() + ": a share of " + std::to_string(given.size()) +
                                       " elements where its bounds say another");
@@ -181,14 +181,13 @@ nb::object exchange(const World& world, const ConstArray& values, const Extents&
         std::int64_t sent = 0, filled = 0;
         for (std::size_t r = 0; r < counts.size(); ++r) {
             auto* const out = reinterpret_cast<std::byte*>(from + sent);
-            auto* const in = result.first + filled * static_cast<std::int64_t>(sizeof(T));
-            const auto bytes = counts[r] * static_cast<std::int64_t>(sizeof(T));
+            auto* const in = result.first + filled * std::int64_t{sizeof(T)};
+            const auto bytes = counts[r] * std::int64_t{sizeof(T)};
             if (static_cast<std::int64_t>(r) == world.rank()) {
-                std::memcpy(in, out, static_cast<std::size_t>(bytes));
+                std::memcpy(in, out, bytes);
             } else {
                 if (counts[r] > 0) sends.push_back({static_cast<std::int64_t>(r), out, bytes});
-                if (received[r] > 0)
-                    receives.push_back({static_cast<std::int64_t>(r), in, received[r] * static_cast<std::int64_t>(sizeof(T))});
+                if (received[r] > 0) receives.push_back({static_cast<std::int64_t>(r), in, received[r] * std::int64_t{sizeof(T)}});
             }
             sent += counts[r];
             filled += received[r];

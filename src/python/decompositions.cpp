@@ -31,7 +31,7 @@ void take_common(const nb::dict& given, Options& options) {
 
 constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked"};
 
-nb::object vector_of(const std::vector<double>& values) { return array_of(values, {static_cast<std::int64_t>(values.size())}); }
+nb::object vector_of(const std::vector<double>& values) { return array_of(values, {std::ssize(values)}); }
 
 /// The whole factors on every rank, rows by components. Collective.
 template <class Model>
@@ -40,7 +40,7 @@ nb::list factors_of(const Model& model, const std::function<std::int64_t(int)>& 
     for (int mode = 0; mode < model.order(); ++mode) {
         auto rows = model.gather(mode);
         // An array has its first index fastest, a factor its last: the transpose is handed over.
-        factors.append(array_of(std::move(rows), {columns(mode), model.lengths()[static_cast<std::size_t>(mode)]}).attr("T"));
+        factors.append(array_of(std::move(rows), {columns(mode), model.lengths()[mode]}).attr("T"));
     }
     return factors;
 }
@@ -167,7 +167,7 @@ nb::dict tucker(const TensorHandle& tensor, const nb::dict& given, const nb::obj
         const auto& model = result.model;
         nb::dict found;
         found["core"] = TensorHandle(Tensor<handles::element_of<decltype(own)>>(model.core().state()));
-        found["factors"] = factors_of(model, [&](int mode) { return model.ranks()[static_cast<std::size_t>(mode)]; });
+        found["factors"] = factors_of(model, [&](int mode) { return model.ranks()[mode]; });
         found["fit"] = result.fit;
         found["iterations"] = result.iterations;
         found["compression"] = model.compression();

@@ -7,7 +7,7 @@ namespace {
 
 template <class T>
 nb::object vector_of(const std::vector<T>& values) {
-    return array_of(std::vector<double>(values.begin(), values.end()), {static_cast<std::int64_t>(values.size())});
+    return array_of(std::vector<double>(values.begin(), values.end()), {std::ssize(values)});
 }
 
 /// None where there is no tensor.

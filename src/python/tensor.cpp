@@ -18,7 +18,7 @@ ElementType type_of(int number) { return static_cast<ElementType>(number); }
 
 Symmetry symmetry_of(int order, const std::optional<std::string>& letters, const std::optional<std::string>& text) {
     if (!text) return Symmetry::none(order);
-    return Symmetry::parse(letters.value_or(std::string("abcdefghijklmnopqrstuvwxyz").substr(0, static_cast<std::size_t>(order))), *text);
+    return Symmetry::parse(letters.value_or(std::string("abcdefghijklmnopqrstuvwxyz").substr(0, order)), *text);
 }
 
 nb::object value_of(const Number& number) {
@@ -59,7 +59,7 @@ void accumulate(const TensorHandle& tensor, const ConstArray& keys, const ConstA
 /// A vector of elements; bool has one of bytes.
 template <class T>
 nb::object flat_array(std::vector<T> values) {
-    const auto count = static_cast<std::int64_t>(values.size());
+    const auto count = std::ssize(values);
     if constexpr (std::is_same_v<T, bool>)
         return bool_array(std::vector<std::uint8_t>(values.begin(), values.end()), {count});
     else
@@ -103,7 +103,7 @@ nb::tuple local_pairs(const TensorHandle& tensor) {
             nb::list indices;
             for (int mode = 0; mode < own.order(); ++mode) {
                 const auto here = own.local_indices(mode);
-                indices.append(array_of(std::vector<std::int64_t>(here.begin(), here.end()), {static_cast<std::int64_t>(here.size())}));
+                indices.append(array_of(std::vector<std::int64_t>(here.begin(), here.end()), {std::ssize(here)}));
             }
             const auto values = own.local_values();
             return nb::make_tuple(indices, flat_array(std::vector<T>(values.begin(), values.end())));
@@ -124,7 +124,7 @@ nb::tuple stored_here(const TensorHandle& tensor) {
         for (const auto& column : pattern->indices) {
             nb::capsule owner(new Kept(pattern), [](void* p) noexcept { delete static_cast<Kept*>(p); });
             auto* const data = const_cast<std::int64_t*>(column.data());
-            indices.append(array_over(data, ElementType::int64, {static_cast<std::int64_t>(column.size())}, std::move(owner)));
+            indices.append(array_over(data, ElementType::int64, {std::ssize(column)}, std::move(owner)));
         }
         const auto values = own.local_values();
         return nb::make_tuple(indices, flat_array(std::vector<T>(values.begin(), values.end())));
@@ -183,7 +183,7 @@ double norm(const TensorHandle& tensor, int which) {
             if (which != 2) throw InvalidArgument(tensor.title() + ": of sparse tensors there is the norm of order 2 only");
             return own.norm();
         } else {
-            return static_cast<double>(which == 1 ? own.norm1() : which == 2 ? own.norm() : own.norm_max());
+            return which == 1 ? own.norm1() : which == 2 ? own.norm() : own.norm_max();
         }
     });
 }
@@ -333,7 +333,7 @@ void bind_tensor(nb::module_& module) {
         [](int type, bool is_sparse, const World& world, const Extents& extents, const std::optional<std::string>& letters,
            const std::optional<std::string>& symmetry, const std::string& name) {
             Symmetry tree;
-            world.agree([&] { tree = symmetry_of(static_cast<int>(extents.size()), letters, symmetry); });
+            world.agree([&] { tree = symmetry_of(extents.size(), letters, symmetry); });
             return handles::made_tensor(type_of(type), is_sparse, world, extents, tree, name);
         },
         nb::arg("type"), nb::arg("is_sparse"), nb::arg("world"), nb::arg("extents"), nb::arg("letters").none(), nb::arg("symmetry").none(),

@@ -127,7 +127,7 @@ MovementRun::MessageAxes MovementRun::axes(const MovementMessage& message, bool 
         } else {
             auto dense_list = [&] {
                 auto& list = dense_lists_.emplace_back(static_cast<std::size_t>(axis.count));
-                for (std::int64_t i = 0; i < axis.count; ++i) list[static_cast<std::size_t>(i)] = i * dense;
+                for (std::int64_t i = 0; i < axis.count; ++i) list[i] = i * dense;
                 return list.data();
             };
             axis.from = unpack ? dense_list() : group->from.data();

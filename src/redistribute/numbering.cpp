@@ -26,7 +26,7 @@ void copy_entries(std::byte* list, std::int64_t step, std::byte* buffer, std::in
 
 void copy_entries(std::byte* list, std::int64_t step, std::byte* buffer, std::int64_t count, std::int64_t bytes, bool to_buffer) {
     if (step == 1) {
-        std::memcpy(to_buffer ? buffer : list, to_buffer ? list : buffer, static_cast<std::size_t>(count * bytes));
+        std::memcpy(to_buffer ? buffer : list, to_buffer ? list : buffer, count * bytes);
         return;
     }
     switch (bytes) {
@@ -39,7 +39,7 @@ void copy_entries(std::byte* list, std::int64_t step, std::byte* buffer, std::in
         for (std::int64_t i = 0; i < count; ++i) {
             std::byte* const one = list + i * step * bytes;
             std::byte* const other = buffer + i * bytes;
-            std::memcpy(to_buffer ? other : one, to_buffer ? one : other, static_cast<std::size_t>(bytes));
+            std::memcpy(to_buffer ? other : one, to_buffer ? one : other, bytes);
         }
     }
 }
@@ -51,7 +51,7 @@ ElementNumbers::ElementNumbers(const Layout& layout, std::span<const int> order)
     size_ = layout.full_size();
     std::int64_t stride = 1;
     for (const int d : order) {
-        const auto length = layout.extents()[static_cast<std::size_t>(d)];
+        const auto length = layout.extents()[d];
         const auto phase = layout.slot(d).grid_length();
         if (length == 1 && phase == 1) continue;
         // A dimension that is whole on each rank makes the faster one longer, where that comes out even.
@@ -88,7 +88,7 @@ ElementNumbers::Turn ElementNumbers::turn(std::int64_t number) const {
         const auto& dimension = dimensions_[d];
         const auto index = slower % dimension.length;
         slower /= dimension.length;
-        if (dimension.ranks.size() > 1) result.base += dimension.ranks[static_cast<std::size_t>(index % std::ssize(dimension.ranks))];
+        if (dimension.ranks.size() > 1) result.base += dimension.ranks[index % std::ssize(dimension.ranks)];
     }
     return result;
 }
@@ -97,8 +97,8 @@ ElementNumbers::Own::Own(const ElementNumbers& numbering, std::int64_t rank) {
     if (numbering.is_shares()) {
         const auto& bounds = numbering.bounds_;
         is_share_ = true;
-        first_ = bounds[static_cast<std::size_t>(rank)];
-        size_ = bounds[static_cast<std::size_t>(rank) + 1] - first_;
+        first_ = bounds[rank];
+        size_ = bounds[rank + 1] - first_;
         run_ = std::max<std::int64_t>(1, size_);
         return;
     }
@@ -165,16 +165,14 @@ NumberedMovement::NumberedMovement(const ElementNumbers& from, const ElementNumb
         }
 }
 
-std::int64_t NumberedMovement::memory() const {
-    return (given_.most + taken_.most) * (bytes_ + static_cast<std::int64_t>(sizeof(Entries)));
-}
+std::int64_t NumberedMovement::memory() const { return (given_.most + taken_.most) * (bytes_ + std::int64_t{sizeof(Entries)}); }
 
 void NumberedMovement::reserve() {
     for (auto* const side : {&given_, &taken_}) {
-        side->entries.reserve(static_cast<std::size_t>(side->most));
-        side->buffer.resize(static_cast<std::size_t>(side->most * bytes_));
-        side->counts.assign(static_cast<std::size_t>(ranks_), 0);
-        side->begins.assign(static_cast<std::size_t>(ranks_), 0);
+        side->entries.reserve(side->most);
+        side->buffer.resize(side->most * bytes_);
+        side->counts.assign(ranks_, 0);
+        side->begins.assign(ranks_, 0);
     }
 }
 
@@ -199,10 +197,10 @@ void NumberedMovement::find(const Window& window, const ElementNumbers& other, S
                 const auto here = std::min(left, ceil_div(turn.end - number, step));
                 const auto classes = period == 1 ? 1 : period / std::gcd(step, period);
                 for (std::int64_t t = 0; t < std::min(classes, here); ++t) {
-                    const auto rank = turn.base + (*turn.ranks)[static_cast<std::size_t>((turn.first + t * step) % period)];
+                    const auto rank = turn.base + (*turn.ranks)[(turn.first + t * step) % period];
                     const auto count = ceil_div(here - t, classes);
                     side.entries.push_back({rank, place + t, classes, count});
-                    side.counts[static_cast<std::size_t>(rank)] += count;
+                    side.counts[rank] += count;
                 }
                 place += here;
                 number += here * step;
@@ -215,7 +213,7 @@ void NumberedMovement::find(const Window& window, const ElementNumbers& other, S
 void NumberedMovement::copy(Side& side, std::byte* list, bool to_buffer) const {
     auto at = side.begins;
     for (const auto& entries : side.entries) {
-        auto& place = at[static_cast<std::size_t>(entries.rank)];
+        auto& place = at[entries.rank];
         copy_entries(list + entries.first * bytes_, entries.step, side.buffer.data() + place * bytes_, entries.count, bytes_, to_buffer);
         place += entries.count;
     }
@@ -223,10 +221,10 @@ void NumberedMovement::copy(Side& side, std::byte* list, bool to_buffer) const {
 
 void NumberedMovement::run(const Communicator* comm, const std::byte* source, std::byte* target) {
     if (comm == nullptr) {
-        std::memcpy(target, source, static_cast<std::size_t>(from_.size() * bytes_));
+        std::memcpy(target, source, from_.size() * bytes_);
         return;
     }
-    const auto ranks = static_cast<std::size_t>(comm->size()), own = static_cast<std::size_t>(rank_);
+    const std::size_t ranks = comm->size(), own = rank_;
     for (std::int64_t step = 0; step < windows_; ++step) {
         const auto window = this->window(step);
         std::vector<Piece> sends, receives;
@@ -247,8 +245,7 @@ void NumberedMovement::run(const Communicator* comm, const std::byte* source, st
                     {static_cast<std::int64_t>(r), taken_.buffer.data() + taken_.begins[r] * bytes_, taken_.counts[r] * bytes_});
         auto pending = comm->start(sends, receives);
         if (taken_.counts[own] > 0)
-            std::memcpy(taken_.buffer.data() + taken_.begins[own] * bytes_,
-                        given_.buffer.data() + given_.begins[static_cast<std::size_t>(to_.giver(rank_))] * bytes_,
+            std::memcpy(taken_.buffer.data() + taken_.begins[own] * bytes_, given_.buffer.data() + given_.begins[to_.giver(rank_)] * bytes_,
                         static_cast<std::size_t>(taken_.counts[own] * bytes_));
         comm->finish(pending);
         copy(taken_, target, false);

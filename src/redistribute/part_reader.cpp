@@ -68,8 +68,8 @@ void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_
     std::vector<Loop> loops;
     std::int64_t in_part = 0, local = 0, stride = 1;
     for (int s = 0; s < layout_.slots(); ++s) {
-        const auto d = static_cast<std::size_t>(layout_.slot_dimensions(s)[0]);
-        const std::int64_t coordinate = coordinates[static_cast<std::size_t>(s)], steps = layout_.slot(s).grid_length();
+        const std::size_t d = layout_.slot_dimensions(s)[0];
+        const std::int64_t coordinate = coordinates[s], steps = layout_.slot(s).grid_length();
         const Held held = held_at(coordinate, steps, part.begin[d], part.end[d]);
         if (held.count == 0) return;
         loops.push_back({held, steps * part_stride[d], stride});
@@ -99,7 +99,7 @@ const T* PartReader<T>::in_place(const Part& part) const {
     std::int64_t offset = 0, stride = 1;
     bool one_piece = true;  // so far all indices of each slot are there; behind one where they are not there may be one only
     for (int s = 0; s < layout_.slots(); ++s) {
-        const auto d = static_cast<std::size_t>(layout_.slot_dimensions(s)[0]);
+        const std::size_t d = layout_.slot_dimensions(s)[0];
         const std::int64_t extent = layout_.extents()[d], count = part.end[d] - part.begin[d];
         if (static_cast<int>(d) != s || layout_.slot(s).grid_length() != 1 || (!one_piece && count != 1)) return nullptr;
         offset += part.begin[d] * stride;
@@ -155,22 +155,22 @@ void PartReader<T>::read(std::span<const Part> parts, std::span<T* const> to) co
     }
     const auto all = gathered(*comm_, mine, &lengths);
 
-    const auto order = static_cast<std::ptrdiff_t>(layout_.order());
-    std::vector<std::vector<std::byte>> packed(static_cast<std::size_t>(comm_->size()));
+    const std::ptrdiff_t order = layout_.order();
+    std::vector<std::vector<std::byte>> packed(comm_->size());
     comm_->agree([&] {
         auto asked = all.begin();
         for (std::int64_t r = 0; r < comm_->size(); ++r) {
-            const auto end = asked + lengths[static_cast<std::size_t>(r)];
+            const auto end = asked + lengths[r];
             if (r != rank_ && serves(rank_, r))
                 for (auto part = asked; part < end; part += 2 * order)
-                    pack({{part, part + order}, {part + order, part + 2 * order}}, packed[static_cast<std::size_t>(r)]);
+                    pack({{part, part + order}, {part + order, part + 2 * order}}, packed[r]);
             asked = end;
         }
     });
     const auto received = comm_->all_to_all(packed);
     for (std::int64_t r = 0; r < comm_->size(); ++r) {
         if (!serves(r, rank_)) continue;
-        const std::byte* from = received[static_cast<std::size_t>(r)].data();
+        const std::byte* from = received[r].data();
         for (std::size_t p = 0; p < parts.size(); ++p)
             if (r == rank_)
                 copy_own(parts[p], to[p]);

@@ -25,8 +25,7 @@ void load_block(const PairSplit& split, std::int64_t q0, std::int64_t q1, const 
         const auto larger = p1 + n * q1;
         for (std::int64_t p0 = 0; p0 < n; ++p0) {
             const auto smaller = p0 + n * q0;
-            block[static_cast<std::size_t>(p1 * n + p0)] =
-                smaller <= larger ? from[triangle(larger) + smaller] : from[triangle(smaller) + larger];
+            block[p1 * n + p0] = smaller <= larger ? from[triangle(larger) + smaller] : from[triangle(smaller) + larger];
         }
     }
 }
@@ -46,18 +45,17 @@ void split_pair(const PairSplit& split, const T* from, T* to, T alpha, bool conj
     const std::int64_t strict = split.symmetric ? 0 : 1;
     const T sign = split.symmetric ? T(1) : T(-1);
     const bool threaded = n * n > 65536 / std::max<std::int64_t>(1, split.q * split.q);
-    std::vector<std::vector<T>> blocks(threaded ? static_cast<std::size_t>(omp_get_max_threads()) : 1,
-                                       std::vector<T>(static_cast<std::size_t>(n * n)));
+    std::vector<std::vector<T>> blocks(threaded ? static_cast<std::size_t>(omp_get_max_threads()) : 1, std::vector<T>(n * n));
 #pragma omp parallel for schedule(dynamic) if (threaded)
     for (std::int64_t q1 = 0; q1 < split.q; ++q1) {
-        auto& block = blocks[static_cast<std::size_t>(omp_get_thread_num())];
+        auto& block = blocks[omp_get_thread_num()];
         for (std::int64_t q0 = 0; q0 + strict <= q1; ++q0) {
             load_block(split, q0, q1, from, block);
             T* const out = to + (row_start(q1, split.symmetric) + q0) * split.stride_q;
             for (std::int64_t p1 = 0; p1 < n; ++p1) {
                 T* const row = out + row_start(p1, split.symmetric) * split.stride_p;
                 for (std::int64_t p0 = 0; p0 + strict <= p1; ++p0) {
-                    const T value = block[static_cast<std::size_t>(p1 * n + p0)] + sign * block[static_cast<std::size_t>(p0 * n + p1)];
+                    const T value = block[p1 * n + p0] + sign * block[p0 * n + p1];
                     row[p0 * split.stride_p] += alpha * conjugated_if(value, conjugate);
                 }
             }

@@ -13,9 +13,7 @@ namespace {
 // Child indices c0 <= c1 are contiguous in c0 in the packed source, c0 > c1 in c1: tiles of both keep cache lines in use.
 constexpr std::int64_t tile_0 = 128, tile_1 = 16;
 
-std::uint8_t factor_of(const EntryGroup& group, std::int64_t i) {
-    return group.factor.empty() ? std::uint8_t{0} : group.factor[static_cast<std::size_t>(i)];
-}
+std::uint8_t factor_of(const EntryGroup& group, std::int64_t i) { return group.factor.empty() ? std::uint8_t{0} : group.factor[i]; }
 
 /// What elements with the children exchanged have in addition.
 std::uint8_t factor_above(NodeKind kind) { return kind == NodeKind::antisymmetric ? 1 : kind == NodeKind::hermitian ? 2 : 0; }
@@ -34,7 +32,7 @@ public:
     void run(std::int64_t e1, std::int64_t begin, std::int64_t end, const T* from, Put&& put) const {
         const auto& rows = pair_.child[0];
         const auto& columns = pair_.child[1];
-        const auto c1 = columns.from[static_cast<std::size_t>(e1)];
+        const auto c1 = columns.from[e1];
         const auto shift = pair_.strict ? c1 * (c1 - 1) / 2 : c1 * (c1 + 1) / 2;
         const auto row_factor = static_cast<std::uint8_t>(both_ ^ factor_of(columns, e1));
         const auto* const c = rows.from.data();
@@ -48,12 +46,11 @@ public:
         if (Plain && ordered_ && c[begin] > c1) {
             // The whole tile is above the diagonal.
             const T* const column = from + c1;
-            for (auto e0 = begin; e0 < end; ++e0)
-                put(rows.to[static_cast<std::size_t>(e0)], column[triangle_[static_cast<std::size_t>(e0)]]);
+            for (auto e0 = begin; e0 < end; ++e0) put(rows.to[e0], column[triangle_[e0]]);
             return;
         }
         for (auto e0 = begin; e0 < end; ++e0) {
-            const auto i = static_cast<std::size_t>(e0);
+            const std::size_t i = e0;
             const auto c0 = rows.from[i];
             if (pair_.strict && c0 == c1) continue;
             const T value = from[c0 <= c1 ? shift + c0 : triangle_[i] + c1];
@@ -78,7 +75,7 @@ void unpack(const PairUnpack& pair, const Row<T, Plain>& row, const T* from, T* 
     for (std::int64_t first = 0; first < n1; first += tile_1)
         for (std::int64_t begin = 0; begin < n0; begin += tile_0)
             for (auto e1 = first; e1 < std::min(n1, first + tile_1); ++e1) {
-                T* const out = to + pair.child[1].to[static_cast<std::size_t>(e1)];
+                T* const out = to + pair.child[1].to[e1];
                 const auto end = std::min(n0, begin + tile_0);
                 if (accumulate)
                     row.run(e1, begin, end, from, [&](std::int64_t at, T value) { out[at] += alpha * value; });
@@ -101,18 +98,17 @@ void unpack_pair(const ElementKernels& kernels, const PairUnpack& pair, const vo
         sources.clear();
         targets.clear();
         factors.clear();
-        const auto c1 = columns.from[static_cast<std::size_t>(e1)];
+        const auto c1 = columns.from[e1];
         for (std::int64_t e0 = 0; e0 < rows.count(); ++e0) {
-            const auto c0 = rows.from[static_cast<std::size_t>(e0)];
+            const auto c0 = rows.from[e0];
             if (pair.strict && c0 == c1) continue;
             sources.push_back(first_of(std::max(c0, c1)) + std::min(c0, c1));
-            targets.push_back(columns.to[static_cast<std::size_t>(e1)] + rows.to[static_cast<std::size_t>(e0)]);
+            targets.push_back(columns.to[e1] + rows.to[e0]);
             factors.push_back(
                 static_cast<std::uint8_t>(factor_of(rows, e0) ^ factor_of(columns, e1) ^ (c0 > c1 ? factor_above(pair.kind) : 0)));
         }
-        kernels.transfer_listed(
-            {.count = static_cast<std::int64_t>(sources.size()), .from = sources.data(), .to = targets.data(), .factors = factors.data()},
-            from, to, alpha, {conjugate, accumulate});
+        kernels.transfer_listed({.count = std::ssize(sources), .from = sources.data(), .to = targets.data(), .factors = factors.data()},
+                                from, to, alpha, {conjugate, accumulate});
     }
 }
 

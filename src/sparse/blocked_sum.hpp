@@ -15,8 +15,8 @@ namespace arges::sparse {
 template <std::size_t n, class F>
 std::array<double, n> blocked_sums(std::int64_t count, F&& term) {
     constexpr std::int64_t block = 4096;
-    std::vector<std::array<double, n>> sums(static_cast<std::size_t>(ceil_div(count, block)));
-    const auto blocks = static_cast<std::int64_t>(sums.size());
+    std::vector<std::array<double, n>> sums(ceil_div(count, block));
+    const auto blocks = std::ssize(sums);
 #pragma omp parallel for schedule(static)
     for (std::int64_t b = 0; b < blocks; ++b) {
         std::array<double, n> sum{};
@@ -24,7 +24,7 @@ std::array<double, n> blocked_sums(std::int64_t count, F&& term) {
             const auto more = term(x);
             for (std::size_t i = 0; i < n; ++i) sum[i] += more[i];
         }
-        sums[static_cast<std::size_t>(b)] = sum;
+        sums[b] = sum;
     }
     std::array<double, n> total{};
     for (const auto& sum : sums)
@@ -39,7 +39,7 @@ double blocked_sum(std::int64_t count, F&& term) {
     const auto whole = count / lanes;
     const auto sums = blocked_sums<lanes>(whole, [&](std::int64_t x) {
         std::array<double, lanes> values;
-        for (std::int64_t i = 0; i < lanes; ++i) values[static_cast<std::size_t>(i)] = term(x * lanes + i);
+        for (std::int64_t i = 0; i < lanes; ++i) values[i] = term(x * lanes + i);
         return values;
     });
     double total = 0;

@@ -20,7 +20,7 @@ double tree_bytes(std::span<const std::int64_t> rows, double count, int root) {
     double tuples = 1, bytes = sizeof(T);
     bool is_level = true;
     for (std::size_t p = 0; p < modes.size(); ++p) {
-        tuples *= static_cast<double>(rows[static_cast<std::size_t>(modes[p])]);
+        tuples *= rows[modes[p]];
         const double nodes = std::min(count, tuples);
         is_level = p == 0 || (is_level && p + 1 < modes.size() && count >= FiberTree<T>::default_least_fill * nodes);
         bytes += is_level ? node_bytes * nodes / count : sizeof(std::uint32_t);

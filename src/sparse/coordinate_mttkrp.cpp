@@ -21,9 +21,7 @@ struct Coordinates final : StreamStorage<T> {
     }
 
     Format format() const override { return Format::coordinates; }
-    std::int64_t bytes() const override {
-        return static_cast<std::int64_t>(this->values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t)));
-    }
+    std::int64_t bytes() const override { return this->values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t)); }
 
     struct Reader final : BatchReader {
         explicit Reader(const std::vector<std::vector<std::uint32_t>>& all) : indices(all) {}
@@ -31,8 +29,7 @@ struct Coordinates final : StreamStorage<T> {
         void read(std::int64_t x, int count, Batch& batch) override {
             for (std::size_t m = 0; m < indices.size(); ++m) {
                 prefetch_ahead(indices[m].data() + x);
-                std::memcpy(batch.index(static_cast<int>(m)), indices[m].data() + x,
-                            static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+                std::memcpy(batch.index(m), indices[m].data() + x, static_cast<std::size_t>(count) * sizeof(std::uint32_t));
             }
         }
     };

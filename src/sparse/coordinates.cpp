@@ -23,14 +23,14 @@ std::vector<std::int64_t> sorted(std::int64_t count, const Columns& columns, std
         int width = 0;
         while (last < columns.size() && (last == first || width + index_bits(lengths[last]) <= 64)) width += index_bits(lengths[last++]);
         words.emplace_back([&columns, &lengths, first, last](std::span<const std::int64_t> order, std::span<std::uint64_t> keys) {
-            const auto n = static_cast<std::int64_t>(order.size());
+            const auto n = std::ssize(order);
             std::fill(keys.begin(), keys.end(), 0);
             for (auto c = first; c < last; ++c) {
                 const int shift = index_bits(lengths[c]);
                 const auto* const index = columns[c].data();
 #pragma omp parallel for schedule(static)
                 for (std::int64_t i = 0; i < n; ++i) {
-                    const auto x = static_cast<std::size_t>(i);
+                    const std::size_t x = i;
                     keys[x] = keys[x] << shift | static_cast<std::uint64_t>(index[order[x]]);
                 }
             }
@@ -164,7 +164,7 @@ std::optional<Runs> ascending_runs(const Keys& key_of, std::int64_t count, int r
     auto last = key_of(0);
     for (std::int64_t begin = 1; begin < count; begin += block) {
         const auto end = std::min(begin + block, count);
-        runs.start.resize(static_cast<std::size_t>(found + end - begin + 1));
+        runs.start.resize(found + end - begin + 1);
         auto* const start = runs.start.data();
         bool descends = false;
         for (auto i = begin; i < end; ++i) {
@@ -177,7 +177,7 @@ std::optional<Runs> ascending_runs(const Keys& key_of, std::int64_t count, int r
         if (descends) return {};
     }
     runs.start.resize(static_cast<std::size_t>(found) + 1);
-    runs.start[static_cast<std::size_t>(found)] = count;
+    runs.start[found] = count;
     return runs;
 }
 
@@ -235,7 +235,7 @@ Runs merged(const Keys& key_of, Stretches stretches, int run_bits) {
                 return [in_list = key_of.in(list)](std::int64_t at) { return std::pair(at, in_list(at)); };
             };
             const auto in_order = [&](std::int64_t at) {
-                const auto nonzero = before[static_cast<std::size_t>(at)];
+                const auto nonzero = before[at];
                 return std::pair(nonzero, key_of(nonzero));
             };
             is_first ? merge(given(x), given(middle)) : merge(in_order, in_order);
@@ -262,11 +262,9 @@ std::optional<Runs> all_runs(const JoinedLists& all, std::size_t columns, std::s
     Runs runs{sorted(all.count(), one.columns(), lengths), large_vector<std::int64_t>(static_cast<std::size_t>(all.count()) + 1)};
     std::size_t found = 0;
     for (std::size_t k = 0; k < runs.order.size(); ++k) {
-        const auto differs = [&](const auto& c) {
-            return c[static_cast<std::size_t>(runs.order[k])] != c[static_cast<std::size_t>(runs.order[k - 1])];
-        };
-        if (k > 0 && std::none_of(one.columns().begin(), one.columns().begin() + static_cast<std::ptrdiff_t>(columns), differs)) continue;
-        runs.start[found++] = static_cast<std::int64_t>(k);
+        const auto differs = [&](const auto& c) { return c[runs.order[k]] != c[runs.order[k - 1]]; };
+        if (k > 0 && std::none_of(one.columns().begin(), one.columns().begin() + columns, differs)) continue;
+        runs.start[found++] = k;
     }
     runs.start.resize(found + 1);
     runs.start[found] = all.count();
@@ -283,7 +281,7 @@ void check_count(std::int64_t count) {
 std::optional<ValueSet> bits_of(const Columns& columns) {
     if (columns.size() != 1 || columns[0].empty()) return {};
     const auto [begin, range] = range_of(columns[0]);
-    if (!is_dense(static_cast<std::int64_t>(columns[0].size()), range)) return {};
+    if (!is_dense(std::ssize(columns[0]), range)) return {};
     return ValueSet(columns[0], begin, range);
 }
 
@@ -347,14 +345,13 @@ std::optional<std::vector<std::int64_t>> order_unless_sorted(std::int64_t count,
 Numbering numbered(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {
     Numbering result;
     result.tuples.resize(columns.size());
-    result.numbers.resize(static_cast<std::size_t>(count));
+    result.numbers.resize(count);
     if (const auto set = bits_of(columns)) {
         check_count(set->count());
         result.count = set->count();
         result.tuples[0] = set->values();
 #pragma omp parallel for schedule(static)
-        for (std::int64_t k = 0; k < count; ++k)
-            result.numbers[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(set->rank(columns[0][static_cast<std::size_t>(k)]));
+        for (std::int64_t k = 0; k < count; ++k) result.numbers[k] = set->rank(columns[0][k]);
         return result;
     }
     const auto runs = sorted_runs(count, columns, {}, lengths);
@@ -362,15 +359,14 @@ Numbering numbered(std::int64_t count, const Columns& columns, std::span<const s
     result.count = runs.count();
     for (std::int64_t run = 0; run < runs.count(); ++run) {
         for (std::size_t c = 0; c < columns.size(); ++c) result.tuples[c].push_back(columns[c][runs.first(run)]);
-        for (auto k = runs.start[static_cast<std::size_t>(run)]; k < runs.start[static_cast<std::size_t>(run) + 1]; ++k)
-            result.numbers[static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)])] = static_cast<std::uint32_t>(run);
+        for (auto k = runs.start[run]; k < runs.start[run + 1]; ++k) result.numbers[runs.order[k]] = run;
     }
     return result;
 }
 
 std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count, const Columns& columns,
                                      std::span<const std::int64_t> lengths) {
-    std::vector<std::uint32_t> result(static_cast<std::size_t>(count), none);
+    std::vector<std::uint32_t> result(count, none);
     if (columns.empty()) {
         std::fill(result.begin(), result.end(), known.count > 0 ? 0 : none);
         return result;
@@ -378,8 +374,8 @@ std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count,
     if (const auto set = bits_of({known.tuples.begin(), known.tuples.end()})) {
 #pragma omp parallel for schedule(static)
         for (std::int64_t k = 0; k < count; ++k) {
-            const auto value = columns[0][static_cast<std::size_t>(k)];
-            if (set->contains(value)) result[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(set->rank(value));
+            const auto value = columns[0][k];
+            if (set->contains(value)) result[k] = set->rank(value);
         }
         return result;
     }
@@ -387,16 +383,16 @@ std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count,
     const auto order = sorted_runs(count, columns, {}, lengths).order;
     std::int64_t at = 0;
     for (auto position : order) {
-        const auto x = static_cast<std::size_t>(position);
+        const std::size_t x = position;
         const auto compare = [&] {
             for (std::size_t c = 0; c < columns.size(); ++c) {
-                const auto other = known.tuples[c][static_cast<std::size_t>(at)];
+                const auto other = known.tuples[c][at];
                 if (other != columns[c][x]) return other < columns[c][x] ? -1 : 1;
             }
             return 0;
         };
         while (at < known.count && compare() < 0) ++at;
-        if (at < known.count && compare() == 0) result[x] = static_cast<std::uint32_t>(at);
+        if (at < known.count && compare() == 0) result[x] = at;
     }
     return result;
 }
@@ -405,10 +401,10 @@ std::optional<std::vector<std::int64_t>> positions_among(std::span<const std::in
     std::vector<std::int64_t> result;
     if (others.empty() || values.empty()) return result;
     const auto [begin, range] = range_of(others);
-    if (!is_dense(static_cast<std::int64_t>(values.size()), range)) return {};
+    if (!is_dense(std::ssize(values), range)) return {};
     const ValueSet set(others, begin, range);
     for (std::size_t k = 0; k < values.size(); ++k)
-        if (set.contains(values[k])) result.push_back(static_cast<std::int64_t>(k));
+        if (set.contains(values[k])) result.push_back(k);
     return result;
 }
 

@@ -33,7 +33,7 @@ public:
     /// The index of a nonzero in a mode.
     std::int64_t index(std::size_t mode, std::int64_t position) const {
         const auto list = list_of(position);
-        return lists_[list][mode][static_cast<std::size_t>(position - begin_[list])];
+        return lists_[list][mode][position - begin_[list]];
     }
     /// Forgets the indices, not how many there are.
     void forget() { lists_.clear(); }
@@ -50,11 +50,11 @@ struct Runs {
     std::vector<std::int64_t> order;     ///< positions of the nonzeros; equal ones keep their order; empty: as they come
     std::vector<std::int64_t> start{0};  ///< of each run in `order`, and their end
 
-    std::int64_t count() const { return static_cast<std::int64_t>(start.size()) - 1; }
+    std::int64_t count() const { return std::ssize(start) - 1; }
     /// The k-th nonzero.
     std::size_t at(std::size_t k) const { return order.empty() ? k : static_cast<std::size_t>(order[k]); }
     /// A nonzero of a run.
-    std::size_t first(std::int64_t run) const { return at(static_cast<std::size_t>(start[static_cast<std::size_t>(run)])); }
+    std::size_t first(std::int64_t run) const { return at(start[run]); }
 };
 
 /// Nonzeros sorted by their indices in the columns, the first column slowest, and within that by `also`; those with equal indices in the

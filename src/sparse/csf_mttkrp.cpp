@@ -19,7 +19,7 @@ public:
         const auto roots = csf_roots(nonzeros.rows, format, modes);
         trees_.reserve(roots.size());
         for (int root : roots) {
-            tree_of_[static_cast<std::size_t>(root)] = trees_.size();
+            tree_of_[root] = trees_.size();
             trees_.emplace_back(nonzeros, modes_from(root, nonzeros.rows));
         }
     }
@@ -31,17 +31,17 @@ public:
 
 private:
     void multiply_checked(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) override {
-        const auto& tree = trees_[tree_of_[static_cast<std::size_t>(mode)]];
+        const auto& tree = trees_[tree_of_[mode]];
         int position = 0, others = 0;
         for (int p = 0; p < static_cast<int>(tree.modes.size()); ++p) {
-            if (tree.modes[static_cast<std::size_t>(p)] == mode)
+            if (tree.modes[p] == mode)
                 position = p;
             else if (p >= tree.depth())
                 ++others;
         }
         for_column_chunks(out.columns, [&](auto r, int first, int columns) {
             std::vector<RowMatrix<const T>> chunk;
-            for (int m : tree.modes) chunk.push_back(columns_of(factors[static_cast<std::size_t>(m)], first, columns));
+            for (int m : tree.modes) chunk.push_back(columns_of(factors[m], first, columns));
             with_number(others, [&](auto n) {
                 using Walk = TreeWalk<T, decltype(r)::value, decltype(n)::value>;
                 if (position == 0)
@@ -56,8 +56,8 @@ private:
     void multiply_root(const FiberTree<T>& tree, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) {
         const int parts = this->parts();
         const auto& level = tree.levels[0];
-        std::vector<T> first_rows(static_cast<std::size_t>(parts * out.columns));
-        std::vector<std::int64_t> continued(static_cast<std::size_t>(parts), -1);  // node that an earlier part began
+        std::vector<T> first_rows(parts * out.columns);
+        std::vector<std::int64_t> continued(parts, -1);  // node that an earlier part began
         const auto nodes = level.nodes();
         FirstError error;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
@@ -66,24 +66,24 @@ private:
                 const auto range = tree.part(p, parts);
                 if (range.begin[0] == range.end[0]) return;
                 const bool shared = tree.first_nonzero(range.begin[0]) < this->first_nonzero(p, parts);
-                if (shared) continued[static_cast<std::size_t>(p)] = range.begin[0];
+                if (shared) continued[p] = range.begin[0];
                 Walk(tree, range, factors, 0, out.columns).root(out, shared ? first_rows.data() + p * out.columns : nullptr);
             });
         error.rethrow();
-        const auto end = nodes == 0 ? 0 : static_cast<std::int64_t>(level.ids[static_cast<std::size_t>(nodes - 1)]) + 1;
+        const auto end = nodes == 0 ? 0 : static_cast<std::int64_t>(level.ids[nodes - 1]) + 1;
         for (auto i = end; i < out.rows; ++i) std::fill_n(out.row(i), out.columns, T(0));
         for (int p = 0; p < parts; ++p) {
-            const auto node = continued[static_cast<std::size_t>(p)];
+            const auto node = continued[p];
             if (node < 0) continue;
-            T* to = out.row(level.ids[static_cast<std::size_t>(node)]);
-            for (int r = 0; r < out.columns; ++r) to[r] += first_rows[static_cast<std::size_t>(p * out.columns + r)];
+            T* to = out.row(level.ids[node]);
+            for (int r = 0; r < out.columns; ++r) to[r] += first_rows[p * out.columns + r];
         }
     }
 
     template <class Walk>
     void multiply_below_root(const FiberTree<T>& tree, std::span<const RowMatrix<const T>> factors, int position, RowMatrix<T> out) {
-        const auto p = static_cast<std::size_t>(position);
-        const auto depth = static_cast<std::size_t>(tree.depth());
+        const std::size_t p = position;
+        const std::size_t depth = tree.depth();
         auto& rows = this->thread_rows(tree.modes[p], [&, parts = this->parts()](int part, const auto& add) {
             const auto range = tree.part(part, parts);
             const auto at = std::min(p, depth);

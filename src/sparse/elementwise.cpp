@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 void append(Nonzeros<T>& result, const Nonzeros<T>& from, std::int64_t position, T value) {
-    for (std::size_t m = 0; m < from.indices.size(); ++m) result.indices[m].push_back(from.indices[m][static_cast<std::size_t>(position)]);
+    for (std::size_t m = 0; m < from.indices.size(); ++m) result.indices[m].push_back(from.indices[m][position]);
     result.values.push_back(value);
 }
 
@@ -28,7 +28,7 @@ Nonzeros<T> empty_like(const Nonzeros<T>& a) {
 template <class T>
 std::string coordinate(const Nonzeros<T>& nonzeros, std::int64_t x) {
     std::string text;
-    for (const auto& index : nonzeros.indices) text += (text.empty() ? "(" : ", ") + std::to_string(index[static_cast<std::size_t>(x)]);
+    for (const auto& index : nonzeros.indices) text += (text.empty() ? "(" : ", ") + std::to_string(index[x]);
     return text + ")";
 }
 
@@ -52,12 +52,12 @@ std::int64_t merge_duplicates(Nonzeros<T>& nonzeros, Duplicates duplicates) {
     for (auto x : order) {
         const bool same = result.count() > 0 && compare_coordinates(nonzeros, x, result, result.count() - 1) == 0;
         if (!same)
-            append(result, nonzeros, x, nonzeros.values[static_cast<std::size_t>(x)]);
+            append(result, nonzeros, x, nonzeros.values[x]);
         else if (duplicates == Duplicates::refuse)
             throw InvalidArgument("the sparse tensor has two nonzeros at " + coordinate(nonzeros, x) +
                                   " (indices from 0); merge duplicates by sum or keep the first");
         else if (duplicates == Duplicates::sum)
-            result.values.back() += nonzeros.values[static_cast<std::size_t>(x)];
+            result.values.back() += nonzeros.values[x];
     }
     const auto gone = nonzeros.count() - result.count();
     nonzeros = std::move(result);
@@ -85,8 +85,8 @@ Nonzeros<T> sum(T alpha, const Nonzeros<T>& a, T beta, const Nonzeros<T>& b) {
     auto result = empty_like(a);
     for_each_pair(a, b, [&](std::int64_t x, std::int64_t y) {
         T value = 0;
-        if (x >= 0) value += alpha * a.values[static_cast<std::size_t>(x)];
-        if (y >= 0) value += beta * b.values[static_cast<std::size_t>(y)];
+        if (x >= 0) value += alpha * a.values[x];
+        if (y >= 0) value += beta * b.values[y];
         append(result, x >= 0 ? a : b, x >= 0 ? x : y, value);
     });
     return result;
@@ -96,7 +96,7 @@ template <class T>
 Nonzeros<T> product(const Nonzeros<T>& a, const Nonzeros<T>& b) {
     auto result = empty_like(a);
     for_each_pair(a, b, [&](std::int64_t x, std::int64_t y) {
-        if (x >= 0 && y >= 0) append(result, a, x, a.values[static_cast<std::size_t>(x)] * b.values[static_cast<std::size_t>(y)]);
+        if (x >= 0 && y >= 0) append(result, a, x, a.values[x] * b.values[y]);
     });
     return result;
 }

@@ -13,10 +13,10 @@ namespace {
 
 /// For each nonzero the first position in `modes` at which it differs from its predecessor; 0 for the first nonzero.
 std::vector<std::uint8_t> first_differences(const std::vector<std::vector<std::uint32_t>>& sorted, std::int64_t count) {
-    std::vector<std::uint8_t> result(static_cast<std::size_t>(count), 0);
+    std::vector<std::uint8_t> result(count, 0);
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 1; i < count; ++i) {
-        const auto x = static_cast<std::size_t>(i);
+        const std::size_t x = i;
         std::size_t level = 0;
         while (level + 1 < sorted.size() && sorted[level][x] == sorted[level][x - 1]) ++level;
         result[x] = static_cast<std::uint8_t>(level);
@@ -31,7 +31,7 @@ FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_
     : modes(std::move(mode_order)), count(nonzeros.count()) {
     const auto positions = lexicographic_positions(nonzeros.indices, nonzeros.rows, modes);
     std::vector<std::vector<std::uint32_t>> sorted;
-    for (int mode : modes) sorted.push_back(reordered(nonzeros.indices[static_cast<std::size_t>(mode)], positions, padding));
+    for (int mode : modes) sorted.push_back(reordered(nonzeros.indices[mode], positions, padding));
     values = reordered(nonzeros.values, positions, padding);
 
     const auto difference = first_differences(sorted, count);
@@ -47,10 +47,10 @@ FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_
         levels[l].starts.reserve(static_cast<std::size_t>(nodes[l]) + 1);
     }
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto x = static_cast<std::size_t>(i);
+        const std::size_t x = i;
         for (std::size_t l = difference[x]; l < depth; ++l) {
             levels[l].ids.push_back(sorted[l][x]);
-            levels[l].starts.push_back(l + 1 < depth ? static_cast<std::int64_t>(levels[l + 1].ids.size()) : i);
+            levels[l].starts.push_back(l + 1 < depth ? std::ssize(levels[l + 1].ids) : i);
         }
     }
     for (std::size_t l = 0; l < depth; ++l) {
@@ -63,15 +63,15 @@ FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_
 template <class T>
 MemoryTally FiberTree<T>::memory(std::span<const std::int64_t> rows, std::span<const int> modes, std::int64_t count, double least_fill) {
     constexpr std::int64_t index = sizeof(std::uint32_t), node = index + sizeof(std::int64_t);
-    const auto order = static_cast<std::int64_t>(modes.size()), room = count + static_cast<std::int64_t>(padding);
+    const auto order = std::ssize(modes), room = count + static_cast<std::int64_t>(padding);
     MemoryTally tally;
     tally.add(sorting_memory(count));
-    tally.hold(room * (order * index + static_cast<std::int64_t>(sizeof(T))) + count);  // sorted, and differences of a byte
+    tally.hold(room * (order * index + std::int64_t{sizeof(T)}) + count);  // sorted, and differences of a byte
     const auto filled = static_cast<double>(count) / least_fill;
     double tuples = 1;
-    std::int64_t level_bytes = 0, kept = room * static_cast<std::int64_t>(sizeof(T));
+    std::int64_t level_bytes = 0, kept = room * std::int64_t{sizeof(T)};
     for (std::int64_t p = 0; p < order; ++p) {
-        tuples *= static_cast<double>(rows[static_cast<std::size_t>(modes[static_cast<std::size_t>(p)])]);
+        tuples *= rows[modes[p]];
         const auto most = std::min(tuples, p == 0 ? static_cast<double>(count) : filled);
         const bool may_be_level = p == 0 || p + 1 < order;
         const auto as_level = may_be_level ? static_cast<std::int64_t>(most + static_cast<double>(padding)) * node : 0;
@@ -88,7 +88,7 @@ std::int64_t FiberTree<T>::bytes() const {
     auto total = values.size() * sizeof(T);
     for (const auto& level : levels) total += level.ids.size() * sizeof(std::uint32_t) + level.starts.size() * sizeof(std::int64_t);
     for (const auto& index : flat) total += index.size() * sizeof(std::uint32_t);
-    return static_cast<std::int64_t>(total);
+    return total;
 }
 
 template <class T>
@@ -113,7 +113,7 @@ std::vector<int> modes_from(int root, std::span<const std::int64_t> rows) {
     std::iota(modes.begin(), modes.end(), 0);
     std::stable_sort(modes.begin(), modes.end(), [&](int a, int b) {
         if ((a == root) != (b == root)) return a == root;
-        return rows[static_cast<std::size_t>(a)] < rows[static_cast<std::size_t>(b)];
+        return rows[a] < rows[b];
     });
     return modes;
 }

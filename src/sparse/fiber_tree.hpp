@@ -22,7 +22,7 @@ struct FiberTree {
     struct Level {
         std::vector<std::uint32_t> ids;    ///< index in the level's mode, one for each node
         std::vector<std::int64_t> starts;  ///< first child of each node (of the last level: first nonzero), and the end
-        std::int64_t nodes() const { return static_cast<std::int64_t>(starts.size()) - 1; }
+        std::int64_t nodes() const { return std::ssize(starts) - 1; }
     };
     std::vector<int> modes;                        ///< root first; then the other levels; then the flat modes
     std::vector<Level> levels;                     ///< at least one
@@ -43,11 +43,11 @@ struct FiberTree {
     /// @param rows by mode @param modes as for the constructor
     static MemoryTally memory(std::span<const std::int64_t> rows, std::span<const int> modes, std::int64_t count,
                               double least_fill = default_least_fill);
-    int depth() const { return static_cast<int>(levels.size()); }
+    int depth() const { return levels.size(); }
 
     /// First nonzero below a node of level 0.
     std::int64_t first_nonzero(std::int64_t root) const {
-        for (const auto& level : levels) root = level.starts[static_cast<std::size_t>(root)];
+        for (const auto& level : levels) root = level.starts[root];
         return root;
     }
 

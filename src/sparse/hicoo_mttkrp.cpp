@@ -27,23 +27,22 @@ struct BlockedNonzeros final : StreamStorage<T> {
         for (std::size_t x = 0; x < positions.size(); ++x) {
             bool same = x > 0;
             for (std::size_t m = 0; m < order; ++m) {
-                const auto index = nonzeros.indices[m][static_cast<std::size_t>(positions[x])];
+                const auto index = nonzeros.indices[m][positions[x]];
                 same = same && bases[m].back() == index >> block_bits << block_bits;
                 offsets[m][x] = static_cast<std::uint8_t>(index & ((1u << block_bits) - 1));
             }
             if (same) continue;
-            starts.push_back(static_cast<std::int64_t>(x));
-            for (std::size_t m = 0; m < order; ++m)
-                bases[m].push_back(nonzeros.indices[m][static_cast<std::size_t>(positions[x])] >> block_bits << block_bits);
+            starts.push_back(x);
+            for (std::size_t m = 0; m < order; ++m) bases[m].push_back(nonzeros.indices[m][positions[x]] >> block_bits << block_bits);
         }
-        starts.push_back(static_cast<std::int64_t>(positions.size()));
+        starts.push_back(std::ssize(positions));
         this->values = reordered(nonzeros.values, positions);
     }
 
     Format format() const override { return Format::hicoo; }
     std::int64_t bytes() const override {
-        return static_cast<std::int64_t>(this->values.size() * (sizeof(T) + offsets.size()) + starts.size() * sizeof(std::int64_t) +
-                                         bases.size() * (starts.size() - 1) * sizeof(std::uint32_t));
+        return this->values.size() * (sizeof(T) + offsets.size()) + starts.size() * sizeof(std::int64_t) +
+               bases.size() * (starts.size() - 1) * sizeof(std::uint32_t);
     }
 
     struct Reader final : BatchReader {
@@ -53,11 +52,11 @@ struct BlockedNonzeros final : StreamStorage<T> {
         void read(std::int64_t x, int count, Batch& batch) override {
             for (int i = 0; i < count;) {
                 while (nonzeros.starts[block + 1] <= x + i) ++block;
-                const int end = static_cast<int>(std::min<std::int64_t>(count, nonzeros.starts[block + 1] - x));
+                const int end = std::min<std::int64_t>(count, nonzeros.starts[block + 1] - x);
                 for (std::size_t m = 0; m < nonzeros.bases.size(); ++m) {
                     const auto base = nonzeros.bases[m][block];
                     const auto* offset = nonzeros.offsets[m].data() + x;
-                    auto* index = batch.index(static_cast<int>(m));
+                    auto* index = batch.index(m);
                     for (int j = i; j < end; ++j) index[j] = base + offset[j];
                 }
                 i = end;
@@ -75,8 +74,7 @@ private:
         for (std::size_t x = 0; x < positions.size(); ++x) {
             bool same = x > 0;
             for (const auto& index : nonzeros.indices)
-                same = same && index[static_cast<std::size_t>(positions[x])] >> block_bits ==
-                                   index[static_cast<std::size_t>(positions[x - 1])] >> block_bits;
+                same = same && index[positions[x]] >> block_bits == index[positions[x - 1]] >> block_bits;
             blocks += same ? 0 : 1;
         }
         return blocks;
@@ -96,8 +94,8 @@ private:
                         for (std::size_t i = 0; i < positions.size(); ++i) {
                             keys[i] = 0;
                             for (std::size_t m = 0; m < nonzeros.indices.size(); ++m) {
-                                const auto index = nonzeros.indices[m][static_cast<std::size_t>(positions[i])];
-                                keys[i] |= key.encode(static_cast<int>(m), index >> shift & mask, w);
+                                const auto index = nonzeros.indices[m][positions[i]];
+                                keys[i] |= key.encode(m, index >> shift & mask, w);
                             }
                         }
                     });
@@ -114,16 +112,16 @@ private:
 
 template <class T>
 MemoryTally hicoo_memory(std::span<const std::int64_t> rows, std::int64_t count) {
-    const auto order = static_cast<std::int64_t>(rows.size());
+    const auto order = std::ssize(rows);
     double places = 1;
     for (auto n : rows) places *= static_cast<double>((n >> BlockedNonzeros<T>::block_bits) + 1);
-    const auto blocks = static_cast<std::int64_t>(std::min(places, static_cast<double>(count)));
+    const std::int64_t blocks = std::min(places, static_cast<double>(count));
     MemoryTally tally;
     tally.add(sorting_memory(count));
     const auto positions = tally.held();
     tally.pass((order + 1) * count);  // offsets of all modes are copies of one more
-    tally.hold(order * count + blocks * (order * static_cast<std::int64_t>(sizeof(std::uint32_t)) + 8) + 8);
-    tally.hold(count * static_cast<std::int64_t>(sizeof(T)));
+    tally.hold(order * count + blocks * (order * std::int64_t{sizeof(std::uint32_t)} + 8) + 8);
+    tally.hold(count * std::int64_t{sizeof(T)});
     tally.hold(-positions);
     return tally;
 }

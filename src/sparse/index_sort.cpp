@@ -20,16 +20,16 @@ struct Keyed {
     std::vector<std::uint64_t> keys;
     std::vector<std::int64_t> positions;
 
-    explicit Keyed(std::int64_t count) : keys(static_cast<std::size_t>(count)), positions(static_cast<std::size_t>(count)) {}
+    explicit Keyed(std::int64_t count) : keys(count), positions(count) {}
 };
 
 /// One stable pass by the digit at `shift`, from `in` to `out`.
 void sort_by_digit(const Keyed& in, Keyed& out, int shift) {
     const auto count = in.keys.size();
-    const auto parts = static_cast<std::size_t>(omp_get_max_threads());
+    const std::size_t parts = omp_get_max_threads();
     std::vector<std::array<std::size_t, digits>> starts(parts);
     const auto digit = [&](std::size_t x) { return static_cast<std::size_t>(in.keys[x] >> shift) & (digits - 1); };
-    const auto number = static_cast<int>(parts);
+    const int number = parts;
 #pragma omp parallel for schedule(static, 1) num_threads(number)
     for (std::size_t p = 0; p < parts; ++p) {
         starts[p].fill(0);
@@ -82,7 +82,7 @@ MemoryTally sorting_memory(std::int64_t count) {
     MemoryTally tally;
     tally.hold(2 * pair * count);
     if (count < static_cast<std::int64_t>(2 * digits)) tally.pass(3 * pair * count);  // pairs, which grow, and what their sort takes
-    tally.hold((static_cast<std::int64_t>(sizeof(std::int64_t)) - 2 * pair) * count);
+    tally.hold((std::int64_t{sizeof(std::int64_t)} - 2 * pair) * count);
     return tally;
 }
 
@@ -95,7 +95,7 @@ std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<
     };
     std::vector<Word> groups(1);
     for (int mode : modes) {
-        const int bits = index_bits(lengths[static_cast<std::size_t>(mode)]);
+        const int bits = index_bits(lengths[mode]);
         if (groups.back().bits + bits > 64) groups.emplace_back();
         groups.back().modes.push_back(mode);
         groups.back().bits += bits;
@@ -106,20 +106,20 @@ std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<
         words.emplace_back([&indices, &lengths, group](std::span<const std::int64_t> order, std::span<std::uint64_t> keys) {
             std::fill(keys.begin(), keys.end(), 0);
             for (int mode : group.modes) {
-                const auto m = static_cast<std::size_t>(mode);
+                const std::size_t m = mode;
                 const int shift = index_bits(lengths[m]);
                 const auto* index = indices[m].data();
-                const auto n = static_cast<std::int64_t>(order.size());
+                const auto n = std::ssize(order);
 #pragma omp parallel for schedule(static)
                 for (std::int64_t i = 0; i < n; ++i) {
-                    const auto x = static_cast<std::size_t>(i);
+                    const std::size_t x = i;
                     keys[x] = (shift < 64 ? keys[x] << shift : 0) | static_cast<std::uint64_t>(index[order[x]]);
                 }
             }
         });
         bits.push_back(group.bits);
     }
-    const auto count = indices.empty() ? 0 : static_cast<std::int64_t>(indices[0].size());
+    const auto count = indices.empty() ? 0 : std::ssize(indices[0]);
     return sorted_positions(count, words, bits);
 }
 

@@ -34,10 +34,9 @@ std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<
 template <class V>
 std::vector<V> reordered(const std::vector<V>& source, std::span<const std::int64_t> order, std::size_t padding = 0) {
     std::vector<V> result(order.size() + padding);
-    const auto n = static_cast<std::int64_t>(order.size());
+    const auto n = std::ssize(order);
 #pragma omp parallel for schedule(static)
-    for (std::int64_t x = 0; x < n; ++x)
-        result[static_cast<std::size_t>(x)] = source[static_cast<std::size_t>(order[static_cast<std::size_t>(x)])];
+    for (std::int64_t x = 0; x < n; ++x) result[x] = source[order[x]];
     return result;
 }
 

@@ -14,8 +14,8 @@ namespace arges::sparse {
 template <class T>
 double norm(std::span<const T> values) {
     const auto squares_of = [&](auto&& scaled) {
-        return blocked_sum(static_cast<std::int64_t>(values.size()), [&](std::int64_t x) {
-            const double value = scaled(static_cast<double>(values[static_cast<std::size_t>(x)]));
+        return blocked_sum(std::ssize(values), [&](std::int64_t x) {
+            const double value = scaled(static_cast<double>(values[x]));
             return value * value;
         });
     };
@@ -32,9 +32,7 @@ template <class T>
 double inner_product(const Nonzeros<T>& a, const Nonzeros<T>& b) {
     double total = 0;
     for_each_pair(a, b, [&](std::int64_t x, std::int64_t y) {
-        if (x >= 0 && y >= 0)
-            total +=
-                static_cast<double>(a.values[static_cast<std::size_t>(x)]) * static_cast<double>(b.values[static_cast<std::size_t>(y)]);
+        if (x >= 0 && y >= 0) total += static_cast<double>(a.values[x]) * b.values[y];
     });
     return total;
 }
@@ -51,11 +49,11 @@ double inner_product(const LocalNonzeros<T>& nonzeros, std::span<const T> weight
                                   std::to_string(factors[m].rows) + " x " + std::to_string(factors[m].columns) +
                                   "; needed: " + std::to_string(nonzeros.rows[m]) + " x " + std::to_string(weights.size()));
     return blocked_sum(nonzeros.count(), [&](std::int64_t p) {
-        const auto x = static_cast<std::size_t>(p);
+        const std::size_t x = p;
         double element = 0;
         for (std::size_t r = 0; r < weights.size(); ++r) {
-            double term = static_cast<double>(weights[r]);
-            for (std::size_t m = 0; m < order; ++m) term *= static_cast<double>(factors[m].row(nonzeros.indices[m][x])[r]);
+            double term = weights[r];
+            for (std::size_t m = 0; m < order; ++m) term *= factors[m].row(nonzeros.indices[m][x])[r];
             element += term;
         }
         return static_cast<double>(nonzeros.values[x]) * element;

@@ -18,7 +18,7 @@ LinearKey::LinearKey(std::span<const std::int64_t> lengths) {
     for (int last = -1; any;) {
         any = false;
         for (int mode : modes) {
-            const auto m = static_cast<std::size_t>(mode);
+            const std::size_t m = mode;
             if (taken[m] == index_bits(lengths[m])) continue;
             if (bits_.back() == 64) {
                 add_word();

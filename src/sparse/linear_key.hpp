@@ -17,9 +17,9 @@ class LinearKey {
 public:
     explicit LinearKey(std::span<const std::int64_t> lengths);
 
-    int words() const { return static_cast<int>(bits_.size()); }
+    int words() const { return bits_.size(); }
     /// Used bits of a word.
-    int bits(int word) const { return bits_[static_cast<std::size_t>(word)]; }
+    int bits(int word) const { return bits_[word]; }
 
     /// The bits that `index` of `mode` contributes to a word of the key.
     std::uint64_t encode(int mode, std::uint32_t index, int word) const;
@@ -39,7 +39,7 @@ private:
         int index_shift = 0;
         std::vector<Segment> segments;
     };
-    const Field& field(int mode, int word) const { return fields_[static_cast<std::size_t>(word)][static_cast<std::size_t>(mode)]; }
+    const Field& field(int mode, int word) const { return fields_[word][mode]; }
 
     std::vector<int> bits_;
     std::vector<std::vector<Field>> fields_;  // by word, mode
@@ -60,7 +60,7 @@ void LinearKey::decode(int mode, int word, const std::uint64_t* keys, int count,
     const auto mask = f.mask;
     const int shift = f.index_shift;
     for (int i = 0; i < count; ++i) {
-        const auto part = static_cast<std::uint32_t>(_pext_u64(keys[i], mask) << shift);
+        const std::uint32_t part = _pext_u64(keys[i], mask) << shift;
         index[i] = Add ? index[i] | part : part;
     }
 #else

@@ -24,15 +24,13 @@ struct LinearNonzeros final : StreamStorage<T> {
             bits.push_back(key.bits(w));
         }
         const auto positions = sorted_positions(nonzeros.count(), key_words, bits);
-        words.resize(static_cast<std::size_t>(key.words()), std::vector<std::uint64_t>(positions.size()));
-        for (int w = 0; w < key.words(); ++w) encode(nonzeros, positions, w, words[static_cast<std::size_t>(w)]);
+        words.resize(key.words(), std::vector<std::uint64_t>(positions.size()));
+        for (int w = 0; w < key.words(); ++w) encode(nonzeros, positions, w, words[w]);
         this->values = reordered(nonzeros.values, positions);
     }
 
     Format format() const override { return Format::linear; }
-    std::int64_t bytes() const override {
-        return static_cast<std::int64_t>(this->values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t)));
-    }
+    std::int64_t bytes() const override { return this->values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t)); }
 
     struct Reader final : BatchReader {
         explicit Reader(const LinearNonzeros& all) : nonzeros(all) {}
@@ -40,7 +38,7 @@ struct LinearNonzeros final : StreamStorage<T> {
         void read(std::int64_t x, int count, Batch& batch) override {
             const int words = nonzeros.key.words();
             for (int w = 0; w < words; ++w) {
-                const auto* const keys = nonzeros.words[static_cast<std::size_t>(w)].data() + x;
+                const auto* const keys = nonzeros.words[w].data() + x;
                 prefetch_ahead(keys);
                 for (int m = 0; m < nonzeros.order; ++m) {
                     if (w == 0)
@@ -55,13 +53,12 @@ struct LinearNonzeros final : StreamStorage<T> {
 
 private:
     void encode(const LocalNonzeros<T>& nonzeros, std::span<const std::int64_t> positions, int word, std::span<std::uint64_t> keys) const {
-        const auto n = static_cast<std::int64_t>(positions.size());
+        const auto n = std::ssize(positions);
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < n; ++i) {
-            const auto x = static_cast<std::size_t>(i);
+            const std::size_t x = i;
             std::uint64_t bits = 0;
-            for (int m = 0; m < order; ++m)
-                bits |= key.encode(m, nonzeros.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(positions[x])], word);
+            for (int m = 0; m < order; ++m) bits |= key.encode(m, nonzeros.indices[m][positions[x]], word);
             keys[x] = bits;
         }
     }
@@ -74,7 +71,7 @@ MemoryTally linear_memory(std::span<const std::int64_t> rows, std::int64_t count
     MemoryTally tally;
     tally.add(sorting_memory(count));
     const auto positions = tally.held();
-    tally.hold(count * (static_cast<std::int64_t>(sizeof(T)) + LinearKey(rows).words() * static_cast<std::int64_t>(sizeof(std::uint64_t))));
+    tally.hold(count * (std::int64_t{sizeof(T)} + LinearKey(rows).words() * std::int64_t{sizeof(std::uint64_t)}));
     tally.hold(-positions);
     return tally;
 }

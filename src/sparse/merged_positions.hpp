@@ -13,7 +13,7 @@ namespace arges::sparse {
 template <class T>
 int compare_coordinates(const Nonzeros<T>& a, std::int64_t x, const Nonzeros<T>& b, std::int64_t y) {
     for (std::size_t m = 0; m < a.indices.size(); ++m) {
-        const auto i = a.indices[m][static_cast<std::size_t>(x)], j = b.indices[m][static_cast<std::size_t>(y)];
+        const auto i = a.indices[m][x], j = b.indices[m][y];
         if (i != j) return i < j ? -1 : 1;
     }
     return 0;

@@ -32,13 +32,12 @@ Fibers fibers_along(const Nonzeros<T>& nonzeros, int mode, const std::string& op
     result.order = lexicographic_positions(nonzeros.indices, nonzeros.lengths, modes);
     for (std::size_t x = 0; x < result.order.size(); ++x) {
         const auto differs = [&](int m) {
-            const auto& index = nonzeros.indices[static_cast<std::size_t>(m)];
-            return index[static_cast<std::size_t>(result.order[x])] != index[static_cast<std::size_t>(result.order[x - 1])];
+            const auto& index = nonzeros.indices[m];
+            return index[result.order[x]] != index[result.order[x - 1]];
         };
-        if (x == 0 || std::any_of(result.others.begin(), result.others.end(), differs))
-            result.starts.push_back(static_cast<std::int64_t>(x));
+        if (x == 0 || std::any_of(result.others.begin(), result.others.end(), differs)) result.starts.push_back(x);
     }
-    result.starts.push_back(static_cast<std::int64_t>(result.order.size()));
+    result.starts.push_back(std::ssize(result.order));
     return result;
 }
 
@@ -47,8 +46,8 @@ template <class T>
 std::vector<std::int64_t> fiber_indices(const Nonzeros<T>& nonzeros, const Fibers& fibers, int mode) {
     std::vector<std::int64_t> result;
     for (std::size_t f = 0; f + 1 < fibers.starts.size(); ++f) {
-        const auto x = fibers.order[static_cast<std::size_t>(fibers.starts[f])];
-        result.push_back(nonzeros.indices[static_cast<std::size_t>(mode)][static_cast<std::size_t>(x)]);
+        const auto x = fibers.order[fibers.starts[f]];
+        result.push_back(nonzeros.indices[mode][x]);
     }
     return result;
 }
@@ -58,26 +57,26 @@ std::vector<std::int64_t> fiber_indices(const Nonzeros<T>& nonzeros, const Fiber
 template <class T>
 Nonzeros<T> times_vector(const Nonzeros<T>& nonzeros, int mode, std::span<const T> vector) {
     const auto fibers = fibers_along(nonzeros, mode, "sparse tensor times vector");
-    const auto m = static_cast<std::size_t>(mode);
+    const std::size_t m = mode;
     if (nonzeros.order() < 2)
         throw InvalidArgument("sparse tensor times vector: the tensor has one mode, the result would be a number; use inner_product()");
-    if (static_cast<std::int64_t>(vector.size()) != nonzeros.lengths[m])
+    if (std::ssize(vector) != nonzeros.lengths[m])
         throw InvalidArgument("sparse tensor times vector: mode " + std::to_string(mode) + " has length " +
                               std::to_string(nonzeros.lengths[m]) + ", the vector " + std::to_string(vector.size()));
     Nonzeros<T> result;
     for (int other : fibers.others) {
-        result.lengths.push_back(nonzeros.lengths[static_cast<std::size_t>(other)]);
+        result.lengths.push_back(nonzeros.lengths[other]);
         result.indices.push_back(fiber_indices(nonzeros, fibers, other));
     }
     result.values.resize(fibers.starts.size() - 1);
     const auto count = result.count();
 #pragma omp parallel for schedule(static)
     for (std::int64_t p = 0; p < count; ++p) {
-        const auto f = static_cast<std::size_t>(p);
+        const std::size_t f = p;
         T sum = 0;
         for (auto i = fibers.starts[f]; i < fibers.starts[f + 1]; ++i) {
-            const auto x = static_cast<std::size_t>(fibers.order[static_cast<std::size_t>(i)]);
-            sum += nonzeros.values[x] * vector[static_cast<std::size_t>(nonzeros.indices[m][x])];
+            const std::size_t x = fibers.order[i];
+            sum += nonzeros.values[x] * vector[nonzeros.indices[m][x]];
         }
         result.values[f] = sum;
     }
@@ -87,20 +86,20 @@ Nonzeros<T> times_vector(const Nonzeros<T>& nonzeros, int mode, std::span<const 
 template <class T>
 SemiSparse<T> times_matrix(const Nonzeros<T>& nonzeros, int mode, RowMatrix<const T> matrix) {
     const auto fibers = fibers_along(nonzeros, mode, "sparse tensor times matrix");
-    const auto m = static_cast<std::size_t>(mode);
+    const std::size_t m = mode;
     if (matrix.rows != nonzeros.lengths[m])
         throw InvalidArgument("sparse tensor times matrix: mode " + std::to_string(mode) + " has length " +
                               std::to_string(nonzeros.lengths[m]) + ", the matrix " + std::to_string(matrix.rows) + " rows");
     SemiSparse<T> result{nonzeros.lengths, mode, std::vector<std::vector<std::int64_t>>(nonzeros.lengths.size()), {}};
     result.lengths[m] = matrix.columns;
-    for (int other : fibers.others) result.indices[static_cast<std::size_t>(other)] = fiber_indices(nonzeros, fibers, other);
-    const auto count = static_cast<std::int64_t>(fibers.starts.size()) - 1;
-    result.values.assign(static_cast<std::size_t>(count * matrix.columns), T(0));
+    for (int other : fibers.others) result.indices[other] = fiber_indices(nonzeros, fibers, other);
+    const auto count = std::ssize(fibers.starts) - 1;
+    result.values.assign(count * matrix.columns, T(0));
 #pragma omp parallel for schedule(static)
     for (std::int64_t f = 0; f < count; ++f) {
         T* to = result.values.data() + f * matrix.columns;
-        for (auto i = fibers.starts[static_cast<std::size_t>(f)]; i < fibers.starts[static_cast<std::size_t>(f + 1)]; ++i) {
-            const auto x = static_cast<std::size_t>(fibers.order[static_cast<std::size_t>(i)]);
+        for (auto i = fibers.starts[f]; i < fibers.starts[f + 1]; ++i) {
+            const std::size_t x = fibers.order[i];
             const T* row = matrix.row(nonzeros.indices[m][x]);
             const T value = nonzeros.values[x];
 #pragma omp simd

@@ -18,8 +18,8 @@ struct SemiSparse {
     std::vector<T> values;                           ///< element i of fiber f is values[f * lengths[dense_mode] + i]
 
     std::int64_t fibers() const {
-        const auto n = lengths[static_cast<std::size_t>(dense_mode)];
-        return n == 0 ? 0 : static_cast<std::int64_t>(values.size()) / n;
+        const auto n = lengths[dense_mode];
+        return n == 0 ? 0 : std::ssize(values) / n;
     }
 };
 

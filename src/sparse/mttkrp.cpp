@@ -60,12 +60,12 @@ Format parse_format(const std::string& name) {
 template <class T>
 FormatBase<T>::FormatBase(const LocalNonzeros<T>& nonzeros, std::span<const int> modes)
     : rows_(nonzeros.rows), count_(nonzeros.count()), called_with_(rows_.size(), false), thread_rows_(rows_.size()) {
-    for (int mode : modes) called_with_[static_cast<std::size_t>(mode)] = true;
+    for (int mode : modes) called_with_[mode] = true;
 }
 
 template <class T>
 void FormatBase<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) {
-    const auto m = static_cast<std::size_t>(mode);
+    const std::size_t m = mode;
     const auto where = [&] { return "sparse MTTKRP, mode " + std::to_string(mode) + ": "; };
     if (mode < 0 || m >= rows_.size() || !called_with_[m])
         throw InvalidArgument(where() + "the format was not made for this mode; name it among the modes of make_mttkrp()");
@@ -85,8 +85,8 @@ void FormatBase<T>::multiply(int mode, std::span<const RowMatrix<const T>> facto
 
 template <class T>
 ThreadRows<T>& FormatBase<T>::thread_rows(int mode, const typename ThreadRows<T>::EachRow& each_row) {
-    auto& kept = thread_rows_[static_cast<std::size_t>(mode)];
-    if (!kept || kept->parts() != parts()) kept = std::make_unique<ThreadRows<T>>(parts(), rows_[static_cast<std::size_t>(mode)], each_row);
+    auto& kept = thread_rows_[mode];
+    if (!kept || kept->parts() != parts()) kept = std::make_unique<ThreadRows<T>>(parts(), rows_[mode], each_row);
     return *kept;
 }
 
@@ -119,8 +119,7 @@ std::int64_t thread_buffer_memory(std::span<const std::int64_t> rows, std::int64
     std::int64_t sum = 0;
     for (int mode : modes)
         if (!is_csf_root(rows, format, modes, mode))
-            sum += ThreadRows<T>::memory(static_cast<int>(parts), rows[static_cast<std::size_t>(mode)], count,
-                                         std::min(columns, max_lane_columns));
+            sum += ThreadRows<T>::memory(parts, rows[mode], count, std::min(columns, max_lane_columns));
     return sum;
 }
 

@@ -23,7 +23,7 @@ protected:
     virtual void multiply_checked(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) = 0;
 
     /// Parts of the nonzeros, one for each thread; fewer if there are fewer nonzeros.
-    int parts() const { return static_cast<int>(std::clamp<std::int64_t>(count_, 1, omp_get_max_threads())); }
+    int parts() const { return std::clamp<std::int64_t>(count_, 1, omp_get_max_threads()); }
     std::int64_t first_nonzero(int part, int parts) const { return count_ * part / parts; }
 
     /// Where the threads add in `mode`; found at the first call and when the number of threads changes.

@@ -11,8 +11,8 @@ struct NonzeroIndices {
     std::vector<std::int64_t> lengths;               ///< of the tensor, by mode
     std::vector<std::vector<std::int64_t>> indices;  ///< by mode, one for each nonzero
 
-    int order() const { return static_cast<int>(lengths.size()); }
-    std::int64_t count() const { return indices.empty() ? 0 : static_cast<std::int64_t>(indices.front().size()); }
+    int order() const { return lengths.size(); }
+    std::int64_t count() const { return indices.empty() ? 0 : std::ssize(indices.front()); }
 };
 
 /// Nonzeros with their coordinates.
@@ -20,7 +20,7 @@ template <class T>
 struct Nonzeros : NonzeroIndices {
     std::vector<T> values;
 
-    std::int64_t count() const { return static_cast<std::int64_t>(values.size()); }
+    std::int64_t count() const { return std::ssize(values); }
 };
 
 /// Nonzeros with indices into the rows that a rank has of each factor matrix.
@@ -30,8 +30,8 @@ struct LocalNonzeros {
     std::vector<std::vector<std::uint32_t>> indices;  ///< by mode, one for each nonzero
     std::vector<T> values;
 
-    int order() const { return static_cast<int>(rows.size()); }
-    std::int64_t count() const { return static_cast<std::int64_t>(values.size()); }
+    int order() const { return rows.size(); }
+    std::int64_t count() const { return std::ssize(values); }
 };
 
 }  // namespace arges::sparse

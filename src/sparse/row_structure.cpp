@@ -17,15 +17,15 @@ constexpr std::int64_t rows_together = 64;
 /// The columns of one row at a time, as bits.
 class ColumnSet {
 public:
-    explicit ColumnSet(std::int64_t width) : bits_(static_cast<std::size_t>(width / 64 + 1), 0) {}
+    explicit ColumnSet(std::int64_t width) : bits_(width / 64 + 1, 0) {}
     /// Makes room for all columns, so that nothing is allocated later.
     void reserve() { touched_.reserve(bits_.size()); }
 
     void add(const RowPattern& a, const RowPattern& b, std::int64_t row) {
         touched_.clear();
         count_ = 0;
-        for (auto k = a.start[static_cast<std::size_t>(row)]; k < a.start[static_cast<std::size_t>(row) + 1]; ++k) {
-            const auto other = static_cast<std::size_t>(a.columns[static_cast<std::size_t>(k)]);
+        for (auto k = a.start[row]; k < a.start[row + 1]; ++k) {
+            const std::size_t other = a.columns[k];
             const auto* column = b.columns.data() + b.start[other];
             const auto* const end = b.columns.data() + b.start[other + 1];
             while (column != end) {  // columns of one word go together: they mostly ascend
@@ -49,7 +49,7 @@ public:
         if (touched_.size() * 8 > bits_.size()) {
             touched_.clear();
             for (std::size_t word = 0; word < bits_.size(); ++word)
-                if (bits_[word] != 0) touched_.push_back(static_cast<std::uint32_t>(word));
+                if (bits_[word] != 0) touched_.push_back(word);
         } else {
             std::sort(touched_.begin(), touched_.end());
         }
@@ -74,32 +74,32 @@ public:
     void by_rows(std::size_t row, char* marks) const {
         const auto begin = mask_.start[row], end = mask_.start[row + 1];
         auto left = end - begin;
-        for (auto k = begin; k < end; ++k) marks[mask_.columns[static_cast<std::size_t>(k)]] = wanted;
+        for (auto k = begin; k < end; ++k) marks[mask_.columns[k]] = wanted;
         for (auto k = a_.start[row]; k < a_.start[row + 1] && left > 0; ++k) {
-            const auto other = a_.columns[static_cast<std::size_t>(k)];
+            const auto other = a_.columns[k];
             for (auto l = b_.start[other]; l < b_.start[other + 1]; ++l) {
-                auto& mark = marks[b_.columns[static_cast<std::size_t>(l)]];
+                auto& mark = marks[b_.columns[l]];
                 if (mark != wanted) continue;
                 mark = met;
                 --left;
             }
         }
         for (auto k = begin; k < end; ++k) {
-            auto& mark = marks[mask_.columns[static_cast<std::size_t>(k)]];
-            reached_[static_cast<std::size_t>(k)] = mark == met ? 1 : 0;
+            auto& mark = marks[mask_.columns[k]];
+            reached_[k] = mark == met ? 1 : 0;
             mark = 0;
         }
     }
     /// Looks for the first nonzero that a row of a and a column of b share.
     void by_dots(std::size_t row, char* marks) const {
-        for (auto k = a_.start[row]; k < a_.start[row + 1]; ++k) marks[a_.columns[static_cast<std::size_t>(k)]] = met;
+        for (auto k = a_.start[row]; k < a_.start[row + 1]; ++k) marks[a_.columns[k]] = met;
         for (auto k = mask_.start[row]; k < mask_.start[row + 1]; ++k) {
-            const auto other = mask_.columns[static_cast<std::size_t>(k)];
+            const auto other = mask_.columns[k];
             const auto* const first = b_.columns.data() + b_.start[other];
             const auto* const last = b_.columns.data() + b_.start[other + 1];
-            reached_[static_cast<std::size_t>(k)] = std::any_of(first, last, [&](auto column) { return marks[column] == met; }) ? 1 : 0;
+            reached_[k] = std::any_of(first, last, [&](auto column) { return marks[column] == met; }) ? 1 : 0;
         }
-        for (auto k = a_.start[row]; k < a_.start[row + 1]; ++k) marks[a_.columns[static_cast<std::size_t>(k)]] = 0;
+        for (auto k = a_.start[row]; k < a_.start[row + 1]; ++k) marks[a_.columns[k]] = 0;
     }
 
 private:
@@ -122,15 +122,15 @@ RowStructure structure_of_product(const RowPattern& a, const RowPattern& b, std:
     result.start = Buffer<std::int64_t>(a.rows() + 1);
     result.start[0] = 0;
     const int threads = omp_get_max_threads();
-    std::vector<ColumnSet> sets(static_cast<std::size_t>(threads), ColumnSet(width));
+    std::vector<ColumnSet> sets(threads, ColumnSet(width));
     for (auto& set : sets) set.reserve();
     // Rows together have an array of their own, until it is known where they begin.
     const auto groups = (a.rows() + rows_together - 1) / rows_together;
-    std::vector<Buffer<std::uint32_t>> columns(static_cast<std::size_t>(groups));
+    std::vector<Buffer<std::uint32_t>> columns(groups);
     FirstError error;
 #pragma omp parallel num_threads(threads)
     {
-        auto& set = sets[static_cast<std::size_t>(omp_get_thread_num())];
+        auto& set = sets[omp_get_thread_num()];
         std::vector<std::uint32_t> together;
 #pragma omp for schedule(dynamic)
         for (std::int64_t group = 0; group < groups; ++group)
@@ -144,8 +144,8 @@ RowStructure structure_of_product(const RowPattern& a, const RowPattern& b, std:
                     set.clear();
                     result.start[row + 1] = set.count();
                 }
-                auto& own = columns[static_cast<std::size_t>(group)];
-                own = Buffer<std::uint32_t>(static_cast<std::int64_t>(together.size()));
+                auto& own = columns[group];
+                own = Buffer<std::uint32_t>(std::ssize(together));
                 std::copy(together.begin(), together.end(), own.data());
             });
     }
@@ -154,7 +154,7 @@ RowStructure structure_of_product(const RowPattern& a, const RowPattern& b, std:
     result.columns = Buffer<std::uint32_t>(result.start[a.rows()]);
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t group = 0; group < groups; ++group) {
-        auto& own = columns[static_cast<std::size_t>(group)];
+        auto& own = columns[group];
         std::copy_n(own.data(), own.size(), result.columns.data() + result.start[group * rows_together]);
         own = {};
     }
@@ -165,34 +165,33 @@ std::vector<char> reached_by_product(const RowPattern& mask, const RowPattern& a
                                      bool transposed) {
     std::vector<char> result(mask.columns.size());
     const int threads = omp_get_max_threads();
-    std::vector<std::vector<char>> marks(static_cast<std::size_t>(threads), std::vector<char>(static_cast<std::size_t>(width), 0));
+    std::vector<std::vector<char>> marks(threads, std::vector<char>(width, 0));
     const ReachedRow reached(mask, a, b, result);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, rows_together)
     for (std::int64_t row = 0; row < mask.rows(); ++row) {
-        if (mask.start[static_cast<std::size_t>(row)] == mask.start[static_cast<std::size_t>(row) + 1]) continue;
-        auto* const own = marks[static_cast<std::size_t>(omp_get_thread_num())].data();
+        if (mask.start[row] == mask.start[row + 1]) continue;
+        auto* const own = marks[omp_get_thread_num()].data();
         if (transposed)
-            reached.by_dots(static_cast<std::size_t>(row), own);
+            reached.by_dots(row, own);
         else
-            reached.by_rows(static_cast<std::size_t>(row), own);
+            reached.by_rows(row, own);
     }
     return result;
 }
 
 RowStructure selected(const RowPattern& mask, const std::vector<char>& marks, std::vector<std::int64_t>& kept) {
     kept.clear();
-    kept.reserve(static_cast<std::size_t>(std::count(marks.begin(), marks.end(), 1)));
+    kept.reserve(std::count(marks.begin(), marks.end(), 1));
     RowStructure result;
     result.start = Buffer<std::int64_t>(mask.rows() + 1);
     for (std::int64_t row = 0; row < mask.rows(); ++row) {
-        result.start[row] = static_cast<std::int64_t>(kept.size());
-        for (auto k = mask.start[static_cast<std::size_t>(row)]; k < mask.start[static_cast<std::size_t>(row) + 1]; ++k)
-            if (marks[static_cast<std::size_t>(k)] != 0) kept.push_back(k);
+        result.start[row] = std::ssize(kept);
+        for (auto k = mask.start[row]; k < mask.start[row + 1]; ++k)
+            if (marks[k] != 0) kept.push_back(k);
     }
-    result.start[mask.rows()] = static_cast<std::int64_t>(kept.size());
-    result.columns = Buffer<std::uint32_t>(static_cast<std::int64_t>(kept.size()));
-    for (std::size_t i = 0; i < kept.size(); ++i)
-        result.columns[static_cast<std::int64_t>(i)] = mask.columns[static_cast<std::size_t>(kept[i])];
+    result.start[mask.rows()] = std::ssize(kept);
+    result.columns = Buffer<std::uint32_t>(std::ssize(kept));
+    for (std::size_t i = 0; i < kept.size(); ++i) result.columns[static_cast<std::int64_t>(i)] = mask.columns[kept[i]];
     return result;
 }
 

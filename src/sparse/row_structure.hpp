@@ -14,7 +14,7 @@ struct RowPattern {
     std::span<const std::int64_t> start;     ///< of each row, and the end
     std::span<const std::uint32_t> columns;  ///< of the nonzeros
 
-    std::int64_t rows() const { return static_cast<std::int64_t>(start.size()) - 1; }
+    std::int64_t rows() const { return std::ssize(start) - 1; }
 };
 
 /// The same with the memory for it; columns ascend in each row.

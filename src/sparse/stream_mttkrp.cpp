@@ -15,7 +15,7 @@ class StreamWalk {
 
 public:
     StreamWalk(std::span<const T> values, std::span<const RowMatrix<const T>> factors, int mode, int columns)
-        : values_(values), factors_(factors), mode_(mode), columns_(R ? R : columns), order_(static_cast<int>(factors.size())) {
+        : values_(values), factors_(factors), mode_(mode), columns_(R ? R : columns), order_(factors.size()) {
         for (int m = 0, i = 0; m < order_; ++m)
             if (m != mode && i < 3) others_[i++] = m;
     }
@@ -59,7 +59,7 @@ private:
         const T* data[3] = {};
         std::int64_t stride[3] = {};
         for (int k = 0; k < Others; ++k) {
-            const auto& factor = factors_[static_cast<std::size_t>(others_[k])];
+            const auto& factor = factors_[others_[k]];
             index[k] = now.index(others_[k]);
             next_index[k] = next.index(others_[k]);
             data[k] = factor.data;
@@ -95,7 +95,7 @@ private:
         bool first = true;
         for (int m = 0; m < order_; ++m) {
             if (m == mode_) continue;
-            const T* factor = factors_[static_cast<std::size_t>(m)].row(batch.index(m)[i]);
+            const T* factor = factors_[m].row(batch.index(m)[i]);
             if (first)
                 product.load_scaled(value, factor);
             else
@@ -119,7 +119,7 @@ class StreamMttkrp final : public FormatBase<T> {
 public:
     StreamMttkrp(const LocalNonzeros<T>& nonzeros, std::span<const int> modes, std::unique_ptr<const StreamStorage<T>> storage)
         : FormatBase<T>(nonzeros, modes), storage_(std::move(storage)), runs_(nonzeros.rows.size()) {
-        for (int mode : modes) runs_[static_cast<std::size_t>(mode)] = run_length(mode) >= worthwhile_run;
+        for (int mode : modes) runs_[mode] = run_length(mode) >= worthwhile_run;
     }
     Format format() const override { return storage_->format(); }
     std::int64_t bytes() const override { return storage_->bytes(); }
@@ -134,16 +134,16 @@ private:
         each_batch(mode, 0, this->count_, [&](const std::uint32_t* rows, std::int64_t n) {
             for (std::int64_t i = 0; i < n; ++i) runs += std::exchange(last, rows[i]) != rows[i];
         });
-        return static_cast<double>(this->count_) / static_cast<double>(runs);
+        return static_cast<double>(this->count_) / runs;
     }
 
     template <class F>
     void each_batch(int mode, std::int64_t begin, std::int64_t end, F&& f) const {
-        Batch batch(static_cast<int>(this->rows_.size()));
+        Batch batch(this->rows_.size());
         const auto reader = storage_->reader(begin);
         for (auto x = begin; x < end; x += batch_size) {
             const auto n = std::min<std::int64_t>(batch_size, end - x);
-            reader->read(x, static_cast<int>(n), batch);
+            reader->read(x, n, batch);
             f(batch.index(mode), n);
         }
     }
@@ -164,7 +164,7 @@ private:
                         walk.add(*storage_->reader(begin), begin, end, target);
                     });
                 };
-                if (runs_[static_cast<std::size_t>(mode)])
+                if (runs_[mode])
                     with_runs(std::true_type());
                 else
                     with_runs(std::false_type());

@@ -16,7 +16,7 @@ constexpr int batch_size = 32;
 struct Batch {
     const std::uint32_t* index(int mode) const { return data.data() + mode * batch_size; }
     std::uint32_t* index(int mode) { return data.data() + mode * batch_size; }
-    explicit Batch(int order) : data(static_cast<std::size_t>(order * batch_size)) {}
+    explicit Batch(int order) : data(order * batch_size) {}
     std::vector<std::uint32_t> data;  ///< mode by mode
 };
 

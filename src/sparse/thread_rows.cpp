@@ -10,24 +10,23 @@
 namespace arges::sparse {
 
 template <class T>
-ThreadRows<T>::ThreadRows(int parts, std::int64_t rows, const EachRow& each_row)
-    : rows_(rows), parts_(static_cast<std::size_t>(parts - 1)) {
+ThreadRows<T>::ThreadRows(int parts, std::int64_t rows, const EachRow& each_row) : rows_(rows), parts_(parts - 1) {
     FirstError error;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int p = 1; p < parts; ++p) error.run([&] { collect(parts_[static_cast<std::size_t>(p - 1)], p, each_row); });
+    for (int p = 1; p < parts; ++p) error.run([&] { collect(parts_[p - 1], p, each_row); });
     error.rethrow();
 }
 
 template <class T>
 std::int64_t ThreadRows<T>::memory(int parts, std::int64_t rows, std::int64_t nonzeros, int columns) {
     const auto words = ceil_div(rows, 64), places = std::min(rows, 2 * ceil_div(nonzeros, parts));
-    return (parts - 1) * (words * static_cast<std::int64_t>(sizeof(std::uint64_t) + sizeof(std::uint32_t)) +
-                          array_memory(places * columns * static_cast<std::int64_t>(sizeof(T))));
+    return (parts - 1) *
+           (words * std::int64_t{sizeof(std::uint64_t) + sizeof(std::uint32_t)} + array_memory(places * columns * std::int64_t{sizeof(T)}));
 }
 
 template <class T>
 void ThreadRows<T>::collect(Part& part, int number, const EachRow& each_row) const {
-    part.touched.assign(static_cast<std::size_t>(ceil_div(rows_, 64)), 0);
+    part.touched.assign(ceil_div(rows_, 64), 0);
     each_row(number, [&](const std::uint32_t* rows, std::int64_t count) {
         for (std::int64_t x = 0; x < count; ++x) part.touched[rows[x] >> 6] |= std::uint64_t{1} << (rows[x] & 63);
     });
@@ -53,8 +52,8 @@ template <class T>
 void ThreadRows<T>::add_buffers(RowMatrix<T> out, std::int64_t first_word, std::int64_t last_word) {
     for (auto& part : parts_)
         for (auto w = first_word; w < last_word; ++w) {
-            std::int64_t place = part.ranks[static_cast<std::size_t>(w)];
-            for (auto bits = part.touched[static_cast<std::size_t>(w)]; bits != 0; bits &= bits - 1, ++place) {
+            std::int64_t place = part.ranks[w];
+            for (auto bits = part.touched[w]; bits != 0; bits &= bits - 1, ++place) {
                 const auto row = w * 64 + std::countr_zero(bits);
                 const T* from = part.buffer.data() + (part.all_rows ? row : place) * out.columns;
                 T* to = out.row(row);
@@ -76,10 +75,7 @@ void ThreadRows<T>::run(RowMatrix<T> out, const std::function<void(int, const Ro
         for (std::int64_t i = 0; i < rows_; ++i) std::fill_n(out.row(i), out.columns, T(0));
 #pragma omp for schedule(static, 1)
         for (int p = 0; p < number; ++p)
-            error.run([&] {
-                work(p, p == 0 ? RowTarget<T>{out.data, out.stride, nullptr, nullptr}
-                               : target(parts_[static_cast<std::size_t>(p - 1)], out.columns));
-            });
+            error.run([&] { work(p, p == 0 ? RowTarget<T>{out.data, out.stride, nullptr, nullptr} : target(parts_[p - 1], out.columns)); });
         if (number > 1) {
 #pragma omp for schedule(static)
             for (int p = 0; p < number; ++p) add_buffers(out, words * p / number, words * (p + 1) / number);

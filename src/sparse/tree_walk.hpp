@@ -22,11 +22,11 @@ public:
     TreeWalk(const FiberTree<T>& tree, const typename FiberTree<T>::Range& range, std::span<const RowMatrix<const T>> factors, int position,
              int columns)
         : tree_(tree), range_(range), factors_(factors), columns_(R ? R : columns), position_(position), depth_(tree.depth()),
-          order_(static_cast<int>(tree.modes.size())) {
+          order_(tree.modes.size()) {
         for (int p = depth_; p < order_; ++p)
             if (p != position) {
-                if (others_ < 3) others_index_[others_] = tree.flat[static_cast<std::size_t>(p - depth_)].data();
-                if (others_ < 3) others_factor_[others_] = factors[static_cast<std::size_t>(p)];
+                if (others_ < 3) others_index_[others_] = tree.flat[p - depth_].data();
+                if (others_ < 3) others_factor_[others_] = factors[p];
                 ++others_;
             }
     }
@@ -43,8 +43,8 @@ public:
                 sum.store(first_row);
                 continue;
             }
-            const std::int64_t id = level.ids[static_cast<std::size_t>(node)];
-            const std::int64_t empty = node == 0 ? 0 : static_cast<std::int64_t>(level.ids[static_cast<std::size_t>(node - 1)]) + 1;
+            const std::int64_t id = level.ids[node];
+            const std::int64_t empty = node == 0 ? 0 : static_cast<std::int64_t>(level.ids[node - 1]) + 1;
             for (auto i = empty; i < id; ++i) std::fill_n(out.row(i), columns_, T(0));
             sum.store(out.row(id));
         }
@@ -55,7 +55,7 @@ public:
         const auto& level = tree_.levels[0];
         L down(columns_);
         for (auto node = range_.begin[0]; node < range_.end[0]; ++node) {
-            down.load(row(0, level.ids[static_cast<std::size_t>(node)]));
+            down.load(row(0, level.ids[node]));
             descend(0, node, down, target);
         }
     }
@@ -64,10 +64,10 @@ private:
     static constexpr std::int64_t ahead = 12;       // nonzeros between a prefetch and its use
     static constexpr std::int64_t nodes_ahead = 4;  // the same for nodes
 
-    const T* row(int position, std::uint32_t id) const { return factors_[static_cast<std::size_t>(position)].row(id); }
+    const T* row(int position, std::uint32_t id) const { return factors_[position].row(id); }
     std::pair<std::int64_t, std::int64_t> children(int l, std::int64_t node) const {
-        const auto* start = tree_.levels[static_cast<std::size_t>(l)].starts.data() + node;
-        const auto below = static_cast<std::size_t>(l + 1);
+        const auto* start = tree_.levels[l].starts.data() + node;
+        const std::size_t below = l + 1;
         return {std::max(start[0], range_.begin[below]), std::min(start[1], range_.end[below])};
     }
 
@@ -75,7 +75,7 @@ private:
     void add_children(int l, std::int64_t node, L& sum) const {
         const auto [begin, end] = children(l, node);
         if (l + 1 == depth_) return add_nonzeros(begin, end, sum);
-        const auto* ids = tree_.levels[static_cast<std::size_t>(l + 1)].ids.data();
+        const auto* ids = tree_.levels[l + 1].ids.data();
         L below(columns_);
         for (auto child = begin; child < end; ++child) {
             prefetch_row<R>(row(l + 1, ids[child + nodes_ahead]), columns_);
@@ -124,7 +124,7 @@ private:
         bool any = false;
         for (int p = depth_; p < order_; ++p) {
             if (p == position_) continue;
-            const T* factor = row(p, tree_.flat[static_cast<std::size_t>(p - depth_)][static_cast<std::size_t>(x)]);
+            const T* factor = row(p, tree_.flat[p - depth_][x]);
             if (any)
                 product.multiply(factor);
             else
@@ -138,7 +138,7 @@ private:
     void descend(int l, std::int64_t node, const L& down, const RowTarget<T>& target) const {
         const auto [begin, end] = children(l, node);
         if (l + 1 == depth_) return scatter(begin, end, down, target);
-        const auto* ids = tree_.levels[static_cast<std::size_t>(l + 1)].ids.data();
+        const auto* ids = tree_.levels[l + 1].ids.data();
         L next(columns_);
         for (auto child = begin; child < end; ++child) {
             if (l + 1 == position_) {
@@ -155,14 +155,14 @@ private:
 
     /// The result's mode is flat: each nonzero has its own row.
     void scatter(std::int64_t begin, std::int64_t end, const L& down, const RowTarget<T>& target) const {
-        const auto& rows = tree_.flat[static_cast<std::size_t>(position_ - depth_)];
-        const auto last = range_.end[static_cast<std::size_t>(depth_)] - 1;
+        const auto& rows = tree_.flat[position_ - depth_];
+        const auto last = range_.end[depth_] - 1;
         L product(columns_);
         for (auto x = begin; x < end; ++x) {
             prefetch(x + ahead);
-            prefetch_row<R>(target.row(rows[static_cast<std::size_t>(std::min(x + ahead, last))]), columns_);
-            const T value = tree_.values[static_cast<std::size_t>(x)];
-            T* to = target.row(rows[static_cast<std::size_t>(x)]);
+            prefetch_row<R>(target.row(rows[std::min(x + ahead, last)]), columns_);
+            const T value = tree_.values[x];
+            T* to = target.row(rows[x]);
             if constexpr (Others == 1)
                 product.load_scaled(value, other(0, x));
             else if (flat_product(x, product))

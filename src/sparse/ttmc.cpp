@@ -44,17 +44,17 @@ public:
     /// sum[0 .. width(l)) += what is below a node of level l and on the paths of `range`.
     void add(const typename FiberTree<T>::Range& range, std::size_t l, std::int64_t node, T* sum) {
         const auto& level = tree_.levels[l];
-        const auto begin = std::max(level.starts[static_cast<std::size_t>(node)], range.begin[l + 1]);
-        const auto end = std::min(level.starts[static_cast<std::size_t>(node + 1)], range.end[l + 1]);
+        const auto begin = std::max(level.starts[node], range.begin[l + 1]);
+        const auto end = std::min(level.starts[node + 1], range.end[l + 1]);
         if (l + 1 == tree_.levels.size()) {
-            for (auto x = begin; x < end; ++x) add_nonzero(static_cast<std::size_t>(x), sum);
+            for (auto x = begin; x < end; ++x) add_nonzero(x, sum);
             return;
         }
         auto& below = buffers_[l + 1];
         for (auto child = begin; child < end; ++child) {
             std::fill(below.begin(), below.end(), T(0));
             add(range, l + 1, child, below.data());
-            add_outer(factors_[l + 1].row(tree_.levels[l + 1].ids[static_cast<std::size_t>(child)]), factors_[l + 1].columns, below, sum);
+            add_outer(factors_[l + 1].row(tree_.levels[l + 1].ids[child]), factors_[l + 1].columns, below, sum);
         }
     }
 
@@ -77,7 +77,7 @@ private:
 
     /// to += row (outer) below
     static void add_outer(const T* row, int columns, const std::vector<T>& below, T* to) {
-        const auto width = static_cast<std::int64_t>(below.size());
+        const auto width = std::ssize(below);
         for (int c = 0; c < columns; ++c, to += width) {
             const T scale = row[c];
             const T* from = below.data();
@@ -97,23 +97,23 @@ private:
 template <class T>
 Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode) : rows_(nonzeros.rows), tree_(nonzeros, root_and_others(mode, nonzeros.order())) {
     const auto piece = std::max(least_piece, tree_.count / pieces_of_all);
-    light_.reserve(static_cast<std::size_t>(tree_.levels[0].nodes()));
+    light_.reserve(tree_.levels[0].nodes());
     for (std::int64_t node = 0; node < tree_.levels[0].nodes(); ++node) {
         const auto begin = tree_.first_nonzero(node), end = tree_.first_nonzero(node + 1);
         if (end - begin <= piece) {
             light_.push_back(node);
             continue;
         }
-        heavy_.push_back({node, static_cast<std::int64_t>(pieces_.size()), 0});
+        heavy_.push_back({node, std::ssize(pieces_), 0});
         for (auto x = begin; x < end; x += piece) pieces_.push_back(tree_.range(x, std::min(end, x + piece)));
-        heavy_.back().last_piece = static_cast<std::int64_t>(pieces_.size());
+        heavy_.back().last_piece = std::ssize(pieces_);
     }
 }
 
 template <class T>
 MemoryTally Ttmc<T>::memory(std::span<const std::int64_t> rows, std::int64_t count, int mode) {
-    auto tally = FiberTree<T>::memory(rows, root_and_others(mode, static_cast<int>(rows.size())), count);
-    tally.hold(std::min(count, rows[static_cast<std::size_t>(mode)]) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+    auto tally = FiberTree<T>::memory(rows, root_and_others(mode, rows.size()), count);
+    tally.hold(std::min(count, rows[mode]) * std::int64_t{sizeof(std::int64_t)});
     return tally;
 }
 
@@ -121,13 +121,12 @@ template <class T>
 std::int64_t Ttmc<T>::product_memory(std::int64_t rows, std::int64_t columns, int threads) {
     // Every slice that is cut has a piece that is not full, and pieces that are.
     const auto pieces = pieces_of_all + 1 + std::min(rows, pieces_of_all + 1);
-    return array_memory(pieces * columns * static_cast<std::int64_t>(sizeof(T))) +
-           threads * 2 * columns * static_cast<std::int64_t>(sizeof(T));
+    return array_memory(pieces * columns * std::int64_t{sizeof(T)}) + threads * 2 * columns * std::int64_t{sizeof(T)};
 }
 
 template <class T>
 void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const {
-    const auto mode = static_cast<std::size_t>(tree_.modes[0]);
+    const std::size_t mode = tree_.modes[0];
     if (factors.size() != rows_.size())
         throw InvalidArgument("sparse TTMc: " + std::to_string(factors.size()) + " factors for a tensor of order " +
                               std::to_string(rows_.size()));
@@ -144,21 +143,21 @@ void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T>
                               "; needed: " + std::to_string(rows_[mode]) + " x " + std::to_string(width) +
                               ", the product of the other factors' columns");
     std::vector<RowMatrix<const T>> by_position;
-    for (int m : tree_.modes) by_position.push_back(factors[static_cast<std::size_t>(m)]);
+    for (int m : tree_.modes) by_position.push_back(factors[m]);
     // What may throw comes before the threads.
-    std::vector<KroneckerSums<T>> sums(static_cast<std::size_t>(omp_get_max_threads()), KroneckerSums<T>(tree_, by_position));
+    std::vector<KroneckerSums<T>> sums(omp_get_max_threads(), KroneckerSums<T>(tree_, by_position));
     const auto whole = tree_.range(0, tree_.count);
-    const auto piece_count = static_cast<std::int64_t>(pieces_.size());
+    const auto piece_count = std::ssize(pieces_);
     Buffer<T> partial(piece_count * width);
-    const auto row_of = [&](std::int64_t node) { return out.row(tree_.levels[0].ids[static_cast<std::size_t>(node)]); };
+    const auto row_of = [&](std::int64_t node) { return out.row(tree_.levels[0].ids[node]); };
 #pragma omp parallel
     {
-        auto& mine = sums[static_cast<std::size_t>(omp_get_thread_num())];
+        auto& mine = sums[omp_get_thread_num()];
 #pragma omp for schedule(static)
         for (std::int64_t i = 0; i < rows_[mode]; ++i) std::fill_n(out.row(i), width, T(0));
 #pragma omp for schedule(dynamic, 1) nowait
         for (std::int64_t p = 0; p < piece_count; ++p) {
-            const auto& piece = pieces_[static_cast<std::size_t>(p)];
+            const auto& piece = pieces_[p];
             std::fill_n(partial.data() + p * width, width, T(0));
             mine.add(piece, 0, piece.begin[0], partial.data() + p * width);
         }

@@ -30,7 +30,7 @@ void sort_children(const SymmetryNode& node, std::int64_t* first, std::ptrdiff_t
 /// Writes the sorted indices of a node from `first` on; returns their end.
 std::int64_t* place(const SymmetryNode& node, std::span<const std::int64_t> index, std::int64_t* first, CanonicalForm& form) {
     if (node.kind == NodeKind::leaf) {
-        *first = index[static_cast<std::size_t>(node.dimension)];
+        *first = index[node.dimension];
         return first + 1;
     }
     auto* end = first;

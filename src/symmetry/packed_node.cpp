@@ -18,14 +18,14 @@ std::int64_t small_choose(std::int64_t n, std::int64_t k) {
     if (n < k) return 0;
     Wide result = 1;
     for (std::int64_t i = 0; i < k; ++i) result = result * (n - i) / (i + 1);
-    return static_cast<std::int64_t>(result);
+    return result;
 }
 
 }  // namespace
 
 PackedNode::PackedNode(const SymmetryNode& node, std::span<const std::int64_t> extents, bool keep_equal) : kind_(node.kind) {
     if (kind_ == NodeKind::leaf) {
-        size_ = extents[static_cast<std::size_t>(node.dimension)];
+        size_ = extents[node.dimension];
         return;
     }
     width_ = 0;
@@ -36,7 +36,7 @@ PackedNode::PackedNode(const SymmetryNode& node, std::span<const std::int64_t> e
         if (kind_ == NodeKind::product) size_ = checked_product(size_, children_.back().size_);
     }
     if (kind_ == NodeKind::product) return;
-    const auto k = static_cast<std::int64_t>(children_.size());
+    const auto k = std::ssize(children_);
     strict_ = !keep_equal && (kind_ == NodeKind::antisymmetric || kind_ == NodeKind::hollow);
     const auto m = children_[0].size_;
     size_ = m == 0 ? 0 : choose(strict_ ? m : m + k - 1, k);

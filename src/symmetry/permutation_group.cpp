@@ -13,7 +13,7 @@ namespace {
 
 SignedPermutation identity(int order) {
     SignedPermutation result;
-    result.image.resize(static_cast<std::size_t>(order));
+    result.image.resize(order);
     std::iota(result.image.begin(), result.image.end(), 0);
     return result;
 }
@@ -21,7 +21,7 @@ SignedPermutation identity(int order) {
 /// First `second`, then `first` on what it gives: (first * second).image[d] = second.image[first.image[d]].
 SignedPermutation compose(const SignedPermutation& first, const SignedPermutation& second) {
     SignedPermutation result;
-    for (int d : first.image) result.image.push_back(second.image[static_cast<std::size_t>(d)]);
+    for (int d : first.image) result.image.push_back(second.image[d]);
     result.negative = first.negative != second.negative;
     result.conjugate = first.conjugate != second.conjugate;
     return result;
@@ -43,8 +43,8 @@ std::vector<SignedPermutation> child_permutations(const SymmetryNode& node, int 
         auto element = identity(order);
         for (std::size_t c = 0; c < arrangement.size(); ++c) {
             const auto to = node.children[c].dimensions();
-            const auto from = node.children[static_cast<std::size_t>(arrangement[c])].dimensions();
-            for (std::size_t l = 0; l < to.size(); ++l) element.image[static_cast<std::size_t>(to[l])] = from[l];
+            const auto from = node.children[arrangement[c]].dimensions();
+            for (std::size_t l = 0; l < to.size(); ++l) element.image[to[l]] = from[l];
         }
         element.negative = node.kind == NodeKind::antisymmetric && odd(arrangement);
         element.conjugate = node.kind == NodeKind::hermitian && odd(arrangement);
@@ -75,7 +75,7 @@ bool match_children(const SymmetryNode& from, const SymmetryNode& to, SignedPerm
             if (!maps_to(child, to.children[c], attempt)) continue;
             p = attempt;
             taken[c] = found = true;
-            match.push_back(static_cast<int>(c));
+            match.push_back(c);
         }
         if (!found) return false;
     }
@@ -84,7 +84,7 @@ bool match_children(const SymmetryNode& from, const SymmetryNode& to, SignedPerm
 
 bool maps_to(const SymmetryNode& from, const SymmetryNode& to, SignedPermutation& p) {
     if (from.kind != to.kind || from.children.size() != to.children.size()) return false;
-    if (from.kind == NodeKind::leaf) return p.image[static_cast<std::size_t>(from.dimension)] == to.dimension;
+    if (from.kind == NodeKind::leaf) return p.image[from.dimension] == to.dimension;
     std::vector<int> match;
     if (from.kind == NodeKind::product) {
         for (std::size_t c = 0; c < from.children.size(); ++c)

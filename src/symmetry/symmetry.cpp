@@ -85,7 +85,7 @@ SymmetryNode make(NodeKind kind, std::vector<SymmetryNode> children) {
 
 std::string node_text(const SymmetryNode& node, std::string_view names) {
     if (node.kind == NodeKind::leaf) {
-        const auto d = static_cast<std::size_t>(node.dimension);
+        const std::size_t d = node.dimension;
         if (!names.empty() && d < names.size()) return std::string(1, names[d]);
         return d < 26 ? std::string(1, static_cast<char>('a' + d)) : std::to_string(d);
     }
@@ -134,7 +134,7 @@ private:
         }
         if (name.size() != 1 || names_.find(name[0]) == std::string_view::npos)
             fail(name.empty() ? "a dimension or a node is missing" : "unknown dimension \"" + name + "\"", start);
-        return leaf(static_cast<int>(names_.find(name[0])));
+        return leaf(names_.find(name[0]));
     }
     SymmetryNode parse_children(NodeKind kind) {
         SymmetryNode node{kind, -1, {}};
@@ -215,17 +215,16 @@ Symmetry::Symmetry(int order, const SymmetryNode& root) : order_(order) {
         slots_ = simple.children;
     else
         slots_ = {simple};
-    std::vector<bool> seen(static_cast<std::size_t>(order), false);
+    std::vector<bool> seen(order, false);
     for (int d : root.dimensions()) {
         if (d < 0 || d >= order)
             throw InvalidArgument("symmetry: dimension " + std::to_string(d) + " of a tensor of order " + std::to_string(order) +
                                   "; dimensions are counted from 0");
-        if (seen[static_cast<std::size_t>(d)])
-            throw InvalidArgument("symmetry: dimension " + std::to_string(d) + " is named twice; name each dimension once");
-        seen[static_cast<std::size_t>(d)] = true;
+        if (seen[d]) throw InvalidArgument("symmetry: dimension " + std::to_string(d) + " is named twice; name each dimension once");
+        seen[d] = true;
     }
     for (int d = 0; d < order; ++d)
-        if (!seen[static_cast<std::size_t>(d)]) slots_.push_back(leaf(d));
+        if (!seen[d]) slots_.push_back(leaf(d));
 }
 
 Symmetry::Symmetry(const SymmetryNode& root)
@@ -245,7 +244,7 @@ Symmetry Symmetry::parse(std::string_view names, std::string_view text) {
         if (names.find(names[i]) != i)
             throw InvalidArgument("symmetry: the letter '" + std::string(1, names[i]) + "' names two dimensions in \"" +
                                   std::string(names) + "\"; give each dimension its own letter");
-    auto symmetry = Symmetry(static_cast<int>(names.size()), Parser(names, text).parse_all());
+    auto symmetry = Symmetry(names.size(), Parser(names, text).parse_all());
     auto first = [](const SymmetryNode& node) {
         const auto dims = node.dimensions();
         return *std::min_element(dims.begin(), dims.end());
@@ -268,11 +267,11 @@ Symmetry Symmetry::from_relations(const std::vector<Relation>& relations) {
     SymmetryNode root = make(NodeKind::product, {});
     for (std::size_t i = 0; i < relations.size(); ++i) {
         const auto kind = kind_of(relations[i]);
-        SymmetryNode node = make(kind, {leaf(static_cast<int>(i))});
-        while (relations[i] != NS) node.children.push_back(leaf(static_cast<int>(++i)));
+        SymmetryNode node = make(kind, {leaf(i)});
+        while (relations[i] != NS) node.children.push_back(leaf(++i));
         root.children.push_back(kind == NodeKind::leaf ? node.children[0] : node);
     }
-    return Symmetry(static_cast<int>(relations.size()), root);
+    return Symmetry(relations.size(), root);
 }
 
 std::string Symmetry::to_string(std::string_view names) const {

@@ -32,7 +32,7 @@ constexpr double crowded = 1.6;
 /// What messages put on the links of a ring of ranks. Link i is between i and i + 1; a message takes the shorter way round.
 class LineLoad {
 public:
-    explicit LineLoad(std::int64_t length) : length_(length), up_(static_cast<std::size_t>(2 * length + 1), 0), down_(up_) {}
+    explicit LineLoad(std::int64_t length) : length_(length), up_(2 * length + 1, 0), down_(up_) {}
 
     void send(std::int64_t x, std::int64_t y, std::int64_t pieces = 1) {
         const auto upwards = y > x ? y - x : y - x + length_;
@@ -47,11 +47,11 @@ public:
     Totals totals() const {
         Totals result;
         for (const auto* const change : {&up_, &down_}) {
-            std::vector<std::int64_t> load(static_cast<std::size_t>(length_), 0);
+            std::vector<std::int64_t> load(length_, 0);
             std::int64_t now = 0;
             for (std::int64_t i = 0; i < 2 * length_; ++i) {
-                now += (*change)[static_cast<std::size_t>(i)];
-                load[static_cast<std::size_t>(i % length_)] += now;
+                now += (*change)[i];
+                load[i % length_] += now;
             }
             for (const auto l : load) {
                 result.most = std::max(result.most, l);
@@ -63,8 +63,8 @@ public:
 
 private:
     static void add(std::vector<std::int64_t>& change, std::int64_t begin, std::int64_t count, std::int64_t pieces) {
-        change[static_cast<std::size_t>(begin)] += pieces;
-        change[static_cast<std::size_t>(begin + count)] -= pieces;
+        change[begin] += pieces;
+        change[begin + count] -= pieces;
     }
 
     std::int64_t length_;
@@ -169,8 +169,7 @@ Links::Use Links::on_line(const Line& line, Dimensions factors) const {
         const auto l = line.factors[f];
         if ((factors >> f & 1) != 0) {
             const bool round = stride * l == length;  // the middle is passed on two sides
-            use.busiest = std::max(use.busiest,
-                                   static_cast<double>(stride * (l / 2) * (l - l / 2)) / static_cast<double>(round && l > 2 ? 2 * l : l));
+            use.busiest = std::max(use.busiest, static_cast<double>(stride * (l / 2) * (l - l / 2)) / (round && l > 2 ? 2 * l : l));
             const auto before = offsets.size();
             for (std::int64_t i = 1; i < l && length <= longest_routed; ++i)
                 for (std::size_t o = 0; o < before; ++o) offsets.push_back(offsets[o] + i * stride);
@@ -188,7 +187,7 @@ Links::Use Links::on_line(const Line& line, Dimensions factors) const {
             if (base + offset != x) load.send(x, base + offset);
     });
     const auto [most, sum] = load.totals();
-    const auto shares = static_cast<double>(offsets.size()), ranks = static_cast<double>(length);
+    const double shares = offsets.size(), ranks = length;
     use.busiest = static_cast<double>(most) / shares;
     use.hops = static_cast<double>(sum) / shares / ranks;
     use.mean = use.hops / 2;
@@ -209,24 +208,24 @@ Links::Use Links::passed_on_line(const Line& line, Dimensions factors) const {
         }
         stride *= line.factors[f];
     }
-    const auto ranks = static_cast<std::int64_t>(offsets.size());
+    const auto ranks = std::ssize(offsets);
     Use use;
     if (length > longest_routed) {
-        use.busiest = use.hops = static_cast<double>((ranks - 1) * widest);
+        use.busiest = use.hops = (ranks - 1) * widest;
         return use;
     }
     LineLoad load(length);
     for_each_base(line, factors, [&](std::int64_t x, std::int64_t base) {
         if (x != base) return;
         for (std::int64_t i = 0; i + 1 < ranks; ++i) {
-            const auto here = base + offsets[static_cast<std::size_t>(i)], next = base + offsets[static_cast<std::size_t>(i + 1)];
+            const auto here = base + offsets[i], next = base + offsets[i + 1];
             load.send(here, next, i + 1);
             load.send(next, here, ranks - 1 - i);
         }
     });
     const auto [most, sum] = load.totals();
-    use.busiest = static_cast<double>(most);
-    use.hops = static_cast<double>(sum) / static_cast<double>(length);
+    use.busiest = most;
+    use.hops = static_cast<double>(sum) / length;
     return use;
 }
 
@@ -234,8 +233,8 @@ Links::Use Links::through_switch(Dimensions among) const {
     double group = 1, nodes = 1;
     for (std::size_t t = 0; t < lengths_.size(); ++t) {
         if ((among >> t & 1) == 0) continue;
-        group *= static_cast<double>(lengths_[t]);
-        if (static_cast<int>(t) >= lines_[1].first) nodes *= static_cast<double>(lengths_[t]);
+        group *= lengths_[t];
+        if (static_cast<int>(t) >= lines_[1].first) nodes *= lengths_[t];
     }
     Use use;
     const double leaving = (1 - 1 / nodes) * group / (group - 1);
@@ -254,7 +253,7 @@ Links::Use Links::use(Dimensions among) const {
     if (!is_torus_) return use = through_switch(among);
     double group = 1;
     for (std::size_t t = 0; t < lengths_.size(); ++t)
-        if ((among >> t & 1) != 0) group *= static_cast<double>(lengths_[t]);
+        if ((among >> t & 1) != 0) group *= lengths_[t];
     const double sent = group / (group - 1);  // a word to all, the rank itself included, is this many to others
     int used = 0;
     for (const auto& line : lines_) {
@@ -276,7 +275,7 @@ double Links::cost(Dimensions among) const { return use(among).cost; }
 double Links::group(Dimensions among) const {
     double group = 1;
     for (std::size_t t = 0; t < lengths_.size(); ++t)
-        if ((among >> t & 1) != 0) group *= static_cast<double>(lengths_[t]);
+        if ((among >> t & 1) != 0) group *= lengths_[t];
     return group;
 }
 
@@ -288,7 +287,7 @@ double Links::farthest(const Line& line, Dimensions factors) const {
         if ((factors >> f & 1) != 0) distance += (line.factors[f] - 1) * stride;
         stride *= line.factors[f];
     }
-    return static_cast<double>(std::min(distance, line.length() / 2));
+    return std::min(distance, line.length() / 2);
 }
 
 Links::Way Links::direct(Dimensions among) const {
@@ -317,7 +316,7 @@ Links::Passing Links::pass_directly(Dimensions along) const {
 /// The ways for one line.
 std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) const {
     std::vector<Passing> result{pass_directly(along)};
-    const auto ranks = static_cast<std::int64_t>(group(along));
+    const std::int64_t ranks = group(along);
     if (!is_torus_ || ranks < 3) return result;
     const auto factors = along >> line.first;
     const auto length = line.length();
@@ -339,7 +338,7 @@ std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) 
     // Neighbours are `lowest` links apart, with as many groups between them; a gap is longer where a dimension between is not used.
     // In a step a rank waits for what its neighbours have just received, so that latency counts twice.
     const auto step = 2 * (message_seconds_ + static_cast<double>(lowest) * link_seconds_);
-    const auto others = static_cast<double>(ranks - 1), distance = static_cast<double>(lowest);
+    const double others = ranks - 1, distance = lowest;
     const bool is_ring = is_top && lowest * ranks == length;
     Passing passing{{{along, is_ring ? RelayWay::ring : RelayWay::line}}, static_cast<double>(ranks)};
     passing.latency = passing.least = (is_ring ? static_cast<double>(ranks / 2) : others) * step;
@@ -418,7 +417,7 @@ const std::vector<Links::Way>& Links::irregular() const {
 }
 
 int Links::lines_of(Dimensions among) const {
-    return static_cast<int>(std::count_if(lines_.begin(), lines_.end(), [&](const auto& line) { return (among & line.all()) != 0; }));
+    return std::count_if(lines_.begin(), lines_.end(), [&](const auto& line) { return (among & line.all()) != 0; });
 }
 
 double Links::reduction_seconds() const {

@@ -51,7 +51,7 @@ ProcessCoordinates parse_coordinates(const std::string& text, const std::string&
                                   " in the lines before" + cure);
         result.push_back(std::move(numbers));
     }
-    if (static_cast<std::int64_t>(result.size()) != processes)
+    if (std::ssize(result) != processes)
         throw InvalidArgument("coordinates in " + file + ": there are " + std::to_string(result.size()) + " lines for " +
                               std::to_string(processes) + " processes" + cure);
     return result;
@@ -74,7 +74,7 @@ PlacedProcesses place_on_torus(const ProcessCoordinates& coordinates, const Toru
         lengths.push_back(next);
         places = saturated_product(places, next);
     }
-    if (places != static_cast<std::int64_t>(coordinates.size()))
+    if (places != std::ssize(coordinates))
         refuse("they do not fill a torus: " + std::to_string(coordinates.size()) + " processes are spread over " + text_of(lengths) +
                " places; ask for an allocation that is a block of the machine, or give no coordinates");
     PlacedProcesses placed{Torus(lengths), {}};
@@ -96,7 +96,7 @@ std::vector<std::int64_t> order_by_nodes(const std::vector<std::int64_t>& node) 
     std::iota(ranks.begin(), ranks.end(), std::size_t{0});
     std::stable_sort(ranks.begin(), ranks.end(), [&](auto a, auto b) { return first.at(node[a]) < first.at(node[b]); });
     std::vector<std::int64_t> result(node.size());
-    for (std::size_t i = 0; i < ranks.size(); ++i) result[ranks[i]] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < ranks.size(); ++i) result[ranks[i]] = i;
     return result;
 }
 

@@ -18,7 +18,7 @@ struct SpinReference {
     std::vector<double> fock = {};  ///< F(p,q), column by column, on every rank
 
     /// F(p,q).
-    double f(std::int64_t p, std::int64_t q) const { return fock[static_cast<std::size_t>(p + q * (occupied + virtuals))]; }
+    double f(std::int64_t p, std::int64_t q) const { return fock[p + q * (occupied + virtuals)]; }
 };
 
 /// The determinant in which the first orbitals of each spin are occupied.

@@ -32,7 +32,7 @@ public:
         const auto& comm = factors.comm();
         comm.agree([&] {
             auto& set = nonzeros.sets[0].nonzeros;
-            std::vector<int> modes(static_cast<std::size_t>(factors.order()));
+            std::vector<int> modes(factors.order());
             std::iota(modes.begin(), modes.end(), 0);
             std::stable_sort(modes.begin(), modes.end(), [&](int a, int b) { return factors.rows(a).count() > factors.rows(b).count(); });
             residual_ = sorted_elements(set, modes);
@@ -59,7 +59,7 @@ public:
     double iterate() override {
         double squares = 0;
         transpose([](T& column, T& row) { column = row; });
-        for (auto component : falling_weights(factors_.weights())) squares = improve(static_cast<std::int64_t>(component));
+        for (auto component : falling_weights(factors_.weights())) squares = improve(component);
         transpose([](T& column, T& row) { row = column; });
         factors_.comm().sum(&squares, 1);
         factors_.balance();
@@ -74,7 +74,7 @@ private:
     void transpose(F&& move) {
         for (int m = 0; m < factors_.order(); ++m) {
             const auto matrix = factors_.matrix(m);
-            auto& columns = columns_[static_cast<std::size_t>(m)];
+            auto& columns = columns_[m];
 #pragma omp parallel for schedule(static)
             for (std::int64_t i = 0; i < matrix.rows; ++i)
                 for (int c = 0; c < matrix.columns; ++c) move(columns[c * matrix.rows + i], matrix.row(i)[c]);
@@ -84,8 +84,7 @@ private:
     /// Improves a column of each factor; returns the sum of the squares of this rank's residual.
     double improve(std::int64_t component) {
         column_.clear();
-        for (int m = 0; m < factors_.order(); ++m)
-            column_.push_back(columns_[static_cast<std::size_t>(m)].data() + component * factors_.rows(m).count());
+        for (int m = 0; m < factors_.order(); ++m) column_.push_back(columns_[m].data() + component * factors_.rows(m).count());
         double squares = 0;
         for_order(factors_.order(), [&](auto order) {
             for (int m = 0; m < factors_.order(); ++m) improve_column<order()>(m);
@@ -100,21 +99,21 @@ private:
         const auto& rows = factors_.rows(mode);
         const sparse::RowMatrix<double> sums{sums_.data(), rows.count(), 2, 2};
         const int order = fixed > 0 ? fixed : residual_.order;
-        T* const mine = column_[static_cast<std::size_t>(mode)];
-        threads_[static_cast<std::size_t>(mode)]->run(sums, [&](int part, const sparse::RowTarget<double>& target) {
+        T* const mine = column_[mode];
+        threads_[mode]->run(sums, [&](int part, const sparse::RowTarget<double>& target) {
             const std::uint32_t* index = residual_.index(first_of(part));
             T* const values = residual_.values.data();
             for (auto x = first_of(part); x < first_of(part + 1); ++x, index += order) {
                 T h = 1;
-                for (int m = 0; m < order; ++m) h *= m == mode ? T(1) : column_[static_cast<std::size_t>(m)][index[m]];
+                for (int m = 0; m < order; ++m) h *= m == mode ? T(1) : column_[m][index[m]];
                 if (mode == 0) values[x] += mine[index[mode]] * h;
                 double* const to = target.row(index[mode]);
-                to[0] += static_cast<double>(values[x]) * static_cast<double>(h);
-                to[1] += static_cast<double>(h) * static_cast<double>(h);
+                to[0] += static_cast<double>(values[x]) * h;
+                to[1] += static_cast<double>(h) * h;
             }
         });
         Stopwatch watch;
-        if (folds_) fold_[static_cast<std::size_t>(mode)]->fold(sums);
+        if (folds_) fold_[mode]->fold(sums);
         factors_.communication_seconds() += watch.lap();
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < rows.owned; ++i) {
@@ -123,8 +122,8 @@ private:
         }
         watch.lap();
         const sparse::RowMatrix<T> matrix{mine, rows.count(), 1, 1};
-        expand_[static_cast<std::size_t>(mode)]->start_expand(matrix);
-        expand_[static_cast<std::size_t>(mode)]->finish_expand();
+        expand_[mode]->start_expand(matrix);
+        expand_[mode]->finish_expand();
         factors_.communication_seconds() += watch.lap();
     }
 
@@ -135,10 +134,10 @@ private:
         return sparse::blocked_sum(residual_.count(), [&](std::int64_t x) {
             const auto* const index = residual_.index(x);
             T product = 1;
-            for (int m = 0; m < order; ++m) product *= column_[static_cast<std::size_t>(m)][index[m]];
-            auto& value = residual_.values[static_cast<std::size_t>(x)];
+            for (int m = 0; m < order; ++m) product *= column_[m][index[m]];
+            auto& value = residual_.values[x];
             value -= product;
-            return static_cast<double>(value) * static_cast<double>(value);
+            return static_cast<double>(value) * value;
         });
     }
 

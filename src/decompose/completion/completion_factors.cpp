@@ -16,15 +16,15 @@ namespace {
 /// Adds the squares of the columns of rows to `squares`.
 template <class T>
 void add_squares(sparse::RowMatrix<T> rows, double* squares) {
-    const auto columns = static_cast<std::size_t>(rows.columns);
-    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+    const std::size_t columns = rows.columns;
+    const std::size_t threads = omp_get_max_threads();
     std::vector<std::vector<double>> sums(threads, std::vector<double>(columns, 0));
 #pragma omp parallel num_threads(static_cast <int>(threads))
     {
-        auto& sum = sums[static_cast<std::size_t>(omp_get_thread_num())];
+        auto& sum = sums[omp_get_thread_num()];
 #pragma omp for schedule(static)
         for (std::int64_t i = 0; i < rows.rows; ++i)
-            for (std::size_t c = 0; c < columns; ++c) sum[c] += static_cast<double>(rows.row(i)[c]) * static_cast<double>(rows.row(i)[c]);
+            for (std::size_t c = 0; c < columns; ++c) sum[c] += static_cast<double>(rows.row(i)[c]) * rows.row(i)[c];
     }
     for (const auto& sum : sums)
         for (std::size_t c = 0; c < columns; ++c) squares[c] += sum[c];
@@ -36,15 +36,14 @@ template <class T>
 CompletionFactors<T>::CompletionFactors(const Communicator& comm, std::span<const ModeRows> rows, int columns, std::uint64_t seed)
     : comm_(comm), rows_(rows), columns_(columns) {
     comm.agree([&] {
-        weights_.assign(static_cast<std::size_t>(columns), 1);
+        weights_.assign(columns, 1);
         for (std::size_t m = 0; m < rows.size(); ++m) {
             const auto& index = rows[m].index;
             data_.emplace_back(rows[m].count() * columns);
             exchange_.push_back(std::make_unique<RowExchange<T>>(comm, rows[m], columns));
             for (std::size_t i = 0; i < index.size(); ++i)
                 for (int c = 0; c < columns; ++c)
-                    data_.back()[static_cast<std::int64_t>(i) * columns + c] =
-                        static_cast<T>(start_value(seed, static_cast<int>(m), index[i], c));
+                    data_.back()[static_cast<std::int64_t>(i) * columns + c] = static_cast<T>(start_value(seed, m, index[i], c));
         }
     });
 }
@@ -53,19 +52,18 @@ template <class T>
 std::int64_t CompletionFactors<T>::memory(std::span<const std::int64_t> rows, std::span<const std::int64_t> shared, int columns) {
     std::int64_t sum = 0;
     for (std::size_t m = 0; m < rows.size(); ++m)
-        sum += array_memory(rows[m] * columns * static_cast<std::int64_t>(sizeof(T))) +
-               shared[m] * columns * static_cast<std::int64_t>(sizeof(T));
+        sum += array_memory(rows[m] * columns * std::int64_t{sizeof(T)}) + shared[m] * columns * std::int64_t{sizeof(T)};
     return sum;
 }
 
 template <class T>
 sparse::RowMatrix<T> CompletionFactors<T>::matrix(int mode) {
-    return {data_[static_cast<std::size_t>(mode)].data(), rows(mode).count(), columns_, columns_};
+    return {data_[mode].data(), rows(mode).count(), columns_, columns_};
 }
 
 template <class T>
 sparse::RowMatrix<T> CompletionFactors<T>::owned(int mode) {
-    return {data_[static_cast<std::size_t>(mode)].data(), rows(mode).owned, columns_, columns_};
+    return {data_[mode].data(), rows(mode).owned, columns_, columns_};
 }
 
 template <class T>
@@ -85,7 +83,7 @@ double CompletionFactors<T>::squares() const {
 template <class T>
 void CompletionFactors<T>::expand(int mode) {
     const Stopwatch watch;
-    auto& exchange = *exchange_[static_cast<std::size_t>(mode)];
+    auto& exchange = *exchange_[mode];
     exchange.start_expand(matrix(mode));
     exchange.finish_expand();
     communication_seconds_ += watch.seconds();
@@ -111,9 +109,9 @@ template <class T>
 void CompletionFactors<T>::balance() {
     const auto columns = weights_.size();
     std::vector<double> lengths(columns * data_.size(), 0);
-    for (int m = 0; m < order(); ++m) add_squares(owned(m), lengths.data() + static_cast<std::size_t>(m) * columns);
+    for (int m = 0; m < order(); ++m) add_squares(owned(m), lengths.data() + m * columns);
     const Stopwatch watch;
-    comm_.sum(lengths.data(), static_cast<std::int64_t>(lengths.size()));
+    comm_.sum(lengths.data(), std::ssize(lengths));
     communication_seconds_ += watch.seconds();
     std::vector<double> wanted(columns, 1);
     for (std::size_t x = 0; x < lengths.size(); ++x) {
@@ -140,11 +138,11 @@ CpModel<T> CompletionFactors<T>::model(const World& world, const std::vector<std
         const auto owned = rows_[m].owned;
         rows.emplace_back(rows_[m].index.begin(), rows_[m].index.begin() + owned);
         factors.emplace_back();
-        factors.back().reserve(static_cast<std::size_t>(owned * columns_));
+        factors.back().reserve(owned * columns_);
         for (std::int64_t i = 0; i < owned; ++i)
             for (auto c : components) {
                 const double length = std::pow(weights_[c], 1.0 / order());
-                const auto value = static_cast<double>(data_[m][i * columns_ + static_cast<std::int64_t>(c)]);
+                const double value = data_[m][i * columns_ + static_cast<std::int64_t>(c)];
                 factors.back().push_back(static_cast<T>(length > 0 ? value / length : 0));
             }
     }
@@ -161,8 +159,7 @@ typename CompletionFactors<T>::Copy CompletionFactors<T>::copy() const {
 
 template <class T>
 void CompletionFactors<T>::take_back(const Copy& copy) {
-    for (std::size_t m = 0; m < data_.size(); ++m)
-        copy_array(data_[m].data(), copy.data[m].data(), static_cast<std::int64_t>(data_[m].bytes()), nullptr);
+    for (std::size_t m = 0; m < data_.size(); ++m) copy_array(data_[m].data(), copy.data[m].data(), data_[m].bytes(), nullptr);
     weights_ = copy.weights;
 }
 

@@ -24,10 +24,10 @@ public:
     static std::int64_t memory(std::span<const std::int64_t> rows, std::span<const std::int64_t> shared, int columns);
 
     // Local.
-    int order() const { return static_cast<int>(data_.size()); }
+    int order() const { return data_.size(); }
     int columns() const { return columns_; }
     const Communicator& comm() const { return comm_; }
-    const ModeRows& rows(int mode) const { return rows_[static_cast<std::size_t>(mode)]; }
+    const ModeRows& rows(int mode) const { return rows_[mode]; }
     /// All rows that this rank has of a mode, those of other owners last.
     sparse::RowMatrix<T> matrix(int mode);
     sparse::RowMatrix<T> owned(int mode);

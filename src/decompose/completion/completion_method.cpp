@@ -16,7 +16,7 @@ MemoryTally by_row_memory(const SparseShare& share) {
     MemoryTally tally;
     for (int m = 0; m < share.order(); ++m) {
         const auto count = share.nonzeros[share.nonzeros.size() == 1 ? 0 : static_cast<std::size_t>(m)];
-        tally.add(row_elements_memory<T>(count, share.order(), share.rows[static_cast<std::size_t>(m)]));
+        tally.add(row_elements_memory<T>(count, share.order(), share.rows[m]));
         if (share.nonzeros.size() > 1) tally.hold(-count * share.local_bytes());
     }
     if (share.nonzeros.size() == 1) tally.hold(-share.nonzeros[0] * share.local_bytes());
@@ -42,8 +42,7 @@ MemoryTally sgd_memory(const SparseShare& share, bool folds, std::int64_t factor
     tally.pass(3 * most * share.local_bytes());
     tally.add(by_row_memory<T>(share));
     for (int m = 0; m < share.order(); ++m)  // each batch has rows of its own
-        tally.hold(share.rows[static_cast<std::size_t>(m)] * number +
-                   (options.batches - 1) * row * std::min(most, share.rows[static_cast<std::size_t>(m)]));
+        tally.hold(share.rows[m] * number + (options.batches - 1) * row * std::min(most, share.rows[m]));
     tally.pass(3 * most * share.local_bytes());
     if (options.decay == 0) tally.hold(2 * factors_bytes);  // copies, of which a new one is made beside the old one
     return tally;

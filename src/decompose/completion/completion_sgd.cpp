@@ -20,7 +20,7 @@ class Sgd : public CompletionMethod<T> {
 public:
     Sgd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
         : options_(options), factors_(factors), updates_(factors, nonzeros.folds && factors.comm().size() > 1),
-          rate_(options.learning_rate), batches_(static_cast<std::size_t>(options.batches)) {
+          rate_(options.learning_rate), batches_(options.batches) {
         for (int m = 0; m < factors.order(); ++m) {
             factors.comm().agree([&] {
                 add_mode(set_of(nonzeros, m), m);
@@ -51,7 +51,7 @@ public:
         for (auto b : batch_order())
             for (const auto& by_row : batches_[b])
                 updates_.run(by_row, [&](const RowGradient& gradient, std::int64_t row, T* numbers) {
-                    gradient.step(rate_, share_[static_cast<std::size_t>(by_row.mode)][row], numbers);
+                    gradient.step(rate_, share_[by_row.mode][row], numbers);
                 });
         ++iterations_;
         const double loss = residual_ + options_.regularization * factors_.squares();
@@ -81,11 +81,11 @@ private:
     /// Deals the elements of a mode to the batches. Local.
     void add_mode(const sparse::LocalNonzeros<T>& nonzeros, int mode) {
         std::vector<sparse::LocalNonzeros<T>> dealt(batches_.size());
-        const auto order = static_cast<std::size_t>(factors_.order());
+        const std::size_t order = factors_.order();
         for (auto& part : dealt) part = {nonzeros.rows, std::vector<std::vector<std::uint32_t>>(order), {}};
         std::vector<std::int64_t> index(order);
         for (std::size_t x = 0; x < nonzeros.values.size(); ++x) {
-            for (std::size_t m = 0; m < order; ++m) index[m] = factors_.rows(static_cast<int>(m)).index[nonzeros.indices[m][x]];
+            for (std::size_t m = 0; m < order; ++m) index[m] = factors_.rows(m).index[nonzeros.indices[m][x]];
             auto& part = dealt[element_hash(options_.seed + 1, index) % batches_.size()];
             for (std::size_t m = 0; m < order; ++m) part.indices[m].push_back(nonzeros.indices[m][x]);
             part.values.push_back(nonzeros.values[x]);
@@ -106,9 +106,8 @@ private:
             count = Buffer<double>::zeros(rows.count());
             exchange = std::make_unique<RowExchange<double>>(comm, rows, 1);
             for (const auto& batch : batches_) {
-                const auto& by_row = batch[static_cast<std::size_t>(mode)];
-                for (std::size_t i = 0; i < by_row.rows.size(); ++i)
-                    count[by_row.rows[i]] += static_cast<double>(by_row.starts[i + 1] - by_row.starts[i]);
+                const auto& by_row = batch[mode];
+                for (std::size_t i = 0; i < by_row.rows.size(); ++i) count[by_row.rows[i]] += by_row.starts[i + 1] - by_row.starts[i];
             }
         });
         if (folds) exchange->fold({count.data(), rows.count(), 1, 1});

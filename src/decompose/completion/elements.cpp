@@ -17,10 +17,10 @@ double model_at(const Views<T>& factors, const std::uint32_t* index) {
     for (int first = 0; first < columns; first += chunk) {
         const int n = std::min(chunk, columns - first);
         const T* row = factors[0].row(index[0]) + first;
-        for (int r = 0; r < n; ++r) product[r] = static_cast<double>(row[r]);
+        for (int r = 0; r < n; ++r) product[r] = row[r];
         for (std::size_t m = 1; m + 1 < factors.size(); ++m) {
             row = factors[m].row(index[m]) + first;
-            for (int r = 0; r < n; ++r) product[r] *= static_cast<double>(row[r]);
+            for (int r = 0; r < n; ++r) product[r] *= row[r];
         }
         row = factors.back().row(index[factors.size() - 1]) + first;
 #pragma omp simd reduction(+ : sum)
@@ -36,12 +36,12 @@ Elements<T> sorted_elements(const sparse::LocalNonzeros<T>& nonzeros, std::span<
     const auto positions = sparse::lexicographic_positions<std::uint32_t>(nonzeros.indices, nonzeros.rows, modes);
     Elements<T> result;
     result.order = nonzeros.order();
-    const auto order = static_cast<std::size_t>(result.order);
+    const std::size_t order = result.order;
     result.values = sparse::reordered(nonzeros.values, positions);
     result.indices.resize(positions.size() * order);
 #pragma omp parallel for schedule(static)
     for (std::size_t x = 0; x < positions.size(); ++x)
-        for (std::size_t m = 0; m < order; ++m) result.indices[x * order + m] = nonzeros.indices[m][static_cast<std::size_t>(positions[x])];
+        for (std::size_t m = 0; m < order; ++m) result.indices[x * order + m] = nonzeros.indices[m][positions[x]];
     return result;
 }
 
@@ -67,7 +67,7 @@ template <class T>
 MemoryTally elements_memory(std::int64_t count, int order) {
     auto tally = sparse::sorting_memory(count);
     const auto positions = tally.held();
-    tally.hold(count * (order * static_cast<std::int64_t>(sizeof(std::uint32_t)) + static_cast<std::int64_t>(sizeof(T))));
+    tally.hold(count * (order * std::int64_t{sizeof(std::uint32_t)} + std::int64_t{sizeof(T)}));
     tally.hold(-positions);
     return tally;
 }
@@ -76,8 +76,8 @@ template <class T>
 MemoryTally row_elements_memory(std::int64_t count, int order, std::int64_t rows) {
     auto tally = elements_memory<T>(count, order);
     // Lists grow to twice of what they need, and are copied then.
-    tally.pass(3 * std::min(count, rows) * static_cast<std::int64_t>(sizeof(std::uint32_t) + sizeof(std::int64_t)));
-    tally.hold(2 * std::min(count, rows) * static_cast<std::int64_t>(sizeof(std::uint32_t) + sizeof(std::int64_t)));
+    tally.pass(3 * std::min(count, rows) * std::int64_t{sizeof(std::uint32_t) + sizeof(std::int64_t)});
+    tally.hold(2 * std::min(count, rows) * std::int64_t{sizeof(std::uint32_t) + sizeof(std::int64_t)});
     return tally;
 }
 
@@ -90,10 +90,10 @@ void hadamard(const Views<T>& factors, const std::uint32_t* index, int but, doub
         const T* const row = factors[m].row(index[m]);
         if (is_first) {
 #pragma omp simd
-            for (int r = 0; r < columns; ++r) h[r] = static_cast<double>(row[r]);
+            for (int r = 0; r < columns; ++r) h[r] = row[r];
         } else {
 #pragma omp simd
-            for (int r = 0; r < columns; ++r) h[r] *= static_cast<double>(row[r]);
+            for (int r = 0; r < columns; ++r) h[r] *= row[r];
         }
         is_first = false;
     }
@@ -102,8 +102,7 @@ void hadamard(const Views<T>& factors, const std::uint32_t* index, int but, doub
 template <class T>
 FitSums fit_sums(const Elements<T>& elements, const Views<T>& factors) {
     const auto sums = sparse::blocked_sums<2>(elements.count(), [&](std::int64_t x) {
-        const double model = model_at(factors, elements.index(x)),
-                     e = static_cast<double>(elements.values[static_cast<std::size_t>(x)]) - model;
+        const double model = model_at(factors, elements.index(x)), e = static_cast<double>(elements.values[x]) - model;
         return std::array<double, 2>{e * e, model * model};
     });
     return {sums[0], sums[1]};
@@ -112,7 +111,7 @@ FitSums fit_sums(const Elements<T>& elements, const Views<T>& factors) {
 template <class T>
 double subtract_model(Elements<T>& elements, const Views<T>& factors) {
     return sparse::blocked_sum(elements.count(), [&](std::int64_t x) {
-        auto& value = elements.values[static_cast<std::size_t>(x)];
+        auto& value = elements.values[x];
         const double e = static_cast<double>(value) - model_at(factors, elements.index(x));
         value = static_cast<T>(e);
         return e * e;
@@ -121,8 +120,8 @@ double subtract_model(Elements<T>& elements, const Views<T>& factors) {
 
 template <class T>
 double sum_of_squares(std::span<const T> values) {
-    return sparse::blocked_sum(static_cast<std::int64_t>(values.size()), [&](std::int64_t x) {
-        const auto value = static_cast<double>(values[static_cast<std::size_t>(x)]);
+    return sparse::blocked_sum(std::ssize(values), [&](std::int64_t x) {
+        const double value = values[x];
         return value * value;
     });
 }

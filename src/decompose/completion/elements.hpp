@@ -22,7 +22,7 @@ struct Elements {
     std::vector<std::uint32_t> indices;  ///< `order` local rows for each element
     std::vector<T> values;
 
-    std::int64_t count() const { return static_cast<std::int64_t>(values.size()); }
+    std::int64_t count() const { return std::ssize(values); }
     const std::uint32_t* index(std::int64_t x) const { return indices.data() + x * order; }
 };
 
@@ -34,7 +34,7 @@ struct RowElements {
     std::vector<std::uint32_t> rows;   ///< with elements, ascending
     std::vector<std::int64_t> starts;  ///< of each of them among the elements, and the end
 
-    std::int64_t row_count() const { return static_cast<std::int64_t>(rows.size()); }
+    std::int64_t row_count() const { return std::ssize(rows); }
 };
 
 /// Elements sorted by their row in modes[0], then modes[1], and so on.

@@ -19,7 +19,7 @@ constexpr auto unmapped = std::numeric_limits<std::uint32_t>::max();
 /// Ranks that own rows, or -1 where nobody does. Rows are looked up at a rank that a hash of their number names. Collective.
 std::vector<std::int64_t> owners_of(const Communicator& comm, std::span<const std::int64_t> owned,
                                     const std::vector<std::int64_t>& wanted) {
-    const auto ranks = static_cast<std::uint64_t>(comm.size());
+    const std::uint64_t ranks = comm.size();
     const auto place = [&](std::int64_t row) { return splitmix(static_cast<std::uint64_t>(row)) % ranks; };
     std::vector<std::vector<std::int64_t>> known(ranks), asked(ranks);
     comm.agree([&] {
@@ -72,7 +72,7 @@ sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>& nonzeros, double part, std::u
         for (std::size_t m = 0; m < index.size(); ++m) index[m] = nonzeros.indices[m][x];
         goes[x] = unit_interval(element_hash(seed, index)) < part;
     }
-    const auto count = static_cast<std::size_t>(std::count(goes.begin(), goes.end(), true));
+    const std::size_t count = std::count(goes.begin(), goes.end(), true);
     const auto split = [&](auto& list) {
         std::remove_reference_t<decltype(list)> result;
         result.reserve(count);
@@ -96,13 +96,13 @@ sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>& nonzeros, double part, std::u
 template <class T>
 HeldOut<T>::HeldOut(CompletionFactors<T>& factors, sparse::Nonzeros<T> elements) : factors_(factors) {
     const auto& comm = factors.comm();
-    const auto order = static_cast<std::size_t>(factors.order());
+    const std::size_t order = factors.order();
     sparse::LocalNonzeros<T> mapped;
     for (std::size_t m = 0; m < order; ++m) {
         std::vector<std::int64_t> held, known;
         comm.agree([&] { held = partition::distinct(elements.indices[m]); });
-        const auto& rows = factors.rows(static_cast<int>(m));
-        auto owner = owners_of(comm, std::span(rows.index).first(static_cast<std::size_t>(rows.owned)), held);
+        const auto& rows = factors.rows(m);
+        auto owner = owners_of(comm, std::span(rows.index).first(rows.owned), held);
         comm.agree([&] {
             std::size_t kept = 0;
             for (std::size_t i = 0; i < held.size(); ++i) {
@@ -120,15 +120,14 @@ HeldOut<T>::HeldOut(CompletionFactors<T>& factors, sparse::Nonzeros<T> elements)
             position_.emplace_back();
             for (std::int64_t i = 0; i < rows_.back().owned; ++i) {
                 const auto owned = rows.index.begin() + rows.owned;
-                position_.back().push_back(std::lower_bound(rows.index.begin(), owned, rows_.back().index[static_cast<std::size_t>(i)]) -
-                                           rows.index.begin());
+                position_.back().push_back(std::lower_bound(rows.index.begin(), owned, rows_.back().index[i]) - rows.index.begin());
             }
         });
     }
     comm.agree([&] {
         std::size_t kept = 0;
         for (std::size_t x = 0; x < elements.values.size(); ++x) {
-            const auto value = static_cast<double>(elements.values[x]);
+            const double value = elements.values[x];
             if (std::any_of(mapped.indices.begin(), mapped.indices.end(), [&](const auto& indices) { return indices[x] == unmapped; })) {
                 ++unknown_;
                 unknown_squares_ += value * value;
@@ -158,7 +157,7 @@ HeldOut<T>::HeldOut(CompletionFactors<T>& factors, sparse::Nonzeros<T> elements)
 template <class T>
 MemoryTally HeldOut<T>::memory(const std::vector<std::int64_t>& lengths, std::int64_t count, int columns) {
     constexpr std::int64_t number = sizeof(std::int64_t), index = sizeof(std::uint32_t), element = sizeof(T);
-    const auto order = static_cast<std::int64_t>(lengths.size());
+    const auto order = std::ssize(lengths);
     MemoryTally tally;
     tally.hold(count * (order * number + element));
     for (auto length : lengths) {
@@ -176,11 +175,10 @@ template <class T>
 double HeldOut<T>::rmse() {
     Views<T> views;
     for (int m = 0; m < factors_.order(); ++m) {
-        const auto place = static_cast<std::size_t>(m);
+        const std::size_t place = m;
         const auto columns = factors_.columns();
         const sparse::RowMatrix<T> matrix{data_[place].data(), rows_[place].count(), columns, columns}, from = factors_.matrix(m);
-        for (std::size_t i = 0; i < position_[place].size(); ++i)
-            std::copy_n(from.row(position_[place][i]), columns, matrix.row(static_cast<std::int64_t>(i)));
+        for (std::size_t i = 0; i < position_[place].size(); ++i) std::copy_n(from.row(position_[place][i]), columns, matrix.row(i));
         exchange_[place]->start_expand(matrix);
         exchange_[place]->finish_expand();
         views.push_back(matrix);

@@ -52,9 +52,9 @@ template <class T>
 void RowEquations::add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
     for (auto x = first; x < last; ++x) {
         if (kept_ == block_) multiply();
-        double* const h = h_.data() + static_cast<std::ptrdiff_t>(kept_) * stride_;
+        double* const h = h_.data() + kept_ * stride_;
         hadamard(factors, by_row.elements.index(x), by_row.mode, h);
-        const auto value = static_cast<double>(by_row.elements.values[static_cast<std::size_t>(x)]);
+        const double value = by_row.elements.values[x];
         double* const right = right_.data();
 #pragma omp simd
         for (int r = 0; r < columns_; ++r) right[r] += value * h[r];
@@ -76,7 +76,7 @@ void RowEquations::multiply() {
             }
 #pragma GCC unroll 8
             for (int c = 0; c < tile; ++c) {
-                double* const to = matrix_.data() + static_cast<std::ptrdiff_t>(column + c) * stride_ + row;
+                double* const to = matrix_.data() + (column + c) * stride_ + row;
                 Vector v;
                 std::memcpy(&v, to, sizeof v);
                 v += sum[c];
@@ -110,7 +110,7 @@ void RowEquations::unpack(const double* from) {
 
 /// Puts the solution into the right side, unless the h of elements are nearly dependent.
 bool RowEquations::solve_by_elements(double regularization) {
-    const auto h = [&](int k) { return h_.data() + static_cast<std::ptrdiff_t>(k) * stride_; };
+    const auto h = [&](int k) { return h_.data() + k * stride_; };
     double* const equations = factored_.data();
     for (int a = 0; a < kept_; ++a)
         for (int b = a; b < kept_; ++b) {
@@ -148,7 +148,7 @@ void RowEquations::solve(double regularization, T* row) {
 template <class T>
 void RowGradient::add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
     const auto& elements = by_row.elements;
-    const T* const a = factors[static_cast<std::size_t>(by_row.mode)].row(elements.index(first)[by_row.mode]);
+    const T* const a = factors[by_row.mode].row(elements.index(first)[by_row.mode]);
     double* const h = h_.data();
     for (auto x = first; x < last; ++x) {
         hadamard(factors, elements.index(x), by_row.mode, h);
@@ -158,7 +158,7 @@ void RowGradient::add(const RowElements<T>& by_row, std::int64_t first, std::int
             model += static_cast<double>(a[r]) * h[r];
             length += h[r] * h[r];
         }
-        const double e = static_cast<double>(elements.values[static_cast<std::size_t>(x)]) - model;
+        const double e = static_cast<double>(elements.values[x]) - model;
         double* const sums = sums_.data();
 #pragma omp simd
         for (int r = 0; r < columns_; ++r) sums[r] += e * h[r];

@@ -30,7 +30,7 @@ public:
     }
     /// Memory of the constructor and of run(), but for the sums of threads. Pure.
     static std::int64_t memory(std::span<const std::int64_t> rows, std::span<const std::int64_t> shared, std::int64_t columns) {
-        const auto count = Sum::packed_count(columns) * static_cast<std::int64_t>(sizeof(double));
+        const auto count = Sum::packed_count(columns) * std::int64_t{sizeof(double)};
         return array_memory(*std::max_element(rows.begin(), rows.end()) * count) + *std::max_element(shared.begin(), shared.end()) * count;
     }
 
@@ -41,7 +41,7 @@ public:
         const auto& comm = factors_.comm();
         const auto matrix = factors_.matrix(by_row.mode);
         if (folds_) {
-            const int width = static_cast<int>(Sum::packed_count(factors_.columns()));
+            const int width = Sum::packed_count(factors_.columns());
             const sparse::RowMatrix<double> packed{packed_.data(), matrix.rows, width, width};
             std::fill_n(packed.data, packed.rows * width, 0.0);
             comm.agree([&] {
@@ -57,7 +57,7 @@ public:
 #pragma omp parallel for schedule(dynamic, 16) num_threads(static_cast <int>(sums_.size()))
                 for (std::int64_t row = 0; row < factors_.rows(by_row.mode).owned; ++row)
                     error.run([&] {
-                        auto& sum = sums_[static_cast<std::size_t>(omp_get_thread_num())];
+                        auto& sum = sums_[omp_get_thread_num()];
                         sum.unpack(packed.row(row));
                         update(sum, row, matrix.row(row));
                     });
@@ -78,7 +78,7 @@ private:
     void over_rows(const RowElements<T>& by_row, F&& done) {
         const auto views = factors_.views();
         const auto& starts = by_row.starts;
-        const auto threads = static_cast<int>(sums_.size());
+        const int threads = sums_.size();
         std::vector<std::size_t> long_rows;
         FirstError error;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
@@ -89,7 +89,7 @@ private:
                 continue;
             }
             error.run([&] {
-                auto& sum = sums_[static_cast<std::size_t>(omp_get_thread_num())];
+                auto& sum = sums_[omp_get_thread_num()];
                 sum.clear();
                 sum.add(by_row, starts[i], starts[i + 1], views);
                 done(sum, by_row.rows[i]);
@@ -100,7 +100,7 @@ private:
             const auto count = starts[i + 1] - starts[i];
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
             for (int t = 0; t < threads; ++t) {
-                auto& sum = sums_[static_cast<std::size_t>(t)];
+                auto& sum = sums_[t];
                 sum.clear();
                 sum.add(by_row, starts[i] + count * t / threads, starts[i] + count * (t + 1) / threads, views);
             }

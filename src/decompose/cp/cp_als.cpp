@@ -68,7 +68,7 @@ protected:
     /// Columns of length 1; the lengths become the weights.
     void normalize(int mode, Gram gram) {
         Stopwatch watch;
-        const auto n = static_cast<std::size_t>(tensor_.columns());
+        const std::size_t n = tensor_.columns();
         std::vector<double> scale(n);
         for (std::size_t c = 0; c < n; ++c) {
             state_.lambda[c] = std::sqrt(at_least_zero(gram[c * (n + 1)]));
@@ -125,10 +125,9 @@ private:
         Stopwatch watch;
         auto owned = factors.owned(mode);
         scale_columns(owned, this->state_.lambda);
-        this->tensor_.comm().agree([&] { inner_.resize(static_cast<std::size_t>(owned.rows)); });
+        this->tensor_.comm().agree([&] { inner_.resize(owned.rows); });
 #pragma omp parallel for schedule(static)
-        for (std::int64_t i = 0; i < owned.rows; ++i)
-            inner_[static_cast<std::size_t>(i)] = improve_row(owned.row(i), product.row(i), others, columns);
+        for (std::int64_t i = 0; i < owned.rows; ++i) inner_[i] = improve_row(owned.row(i), product.row(i), others, columns);
         RowSums sums{{}, std::accumulate(inner_.begin(), inner_.end(), 0.0)};
         this->tensor_.seconds().solve += watch.lap();
         this->tensor_.comm().agree([&] { sums.gram = gram_of<T>(owned); });
@@ -138,7 +137,7 @@ private:
 
     /// Coordinate descent for a row a >= 0 on a V a^T / 2 - a m^T; returns a m^T.
     static double improve_row(T* a, const T* m, const Gram& v, int columns) {
-        const auto n = static_cast<std::size_t>(columns);
+        const std::size_t n = columns;
         for (int sweep = 0; sweep < sweeps; ++sweep)
             for (std::size_t c = 0; c < n; ++c) {
                 const double diagonal = v[c * (n + 1)];
@@ -148,7 +147,7 @@ private:
                 a[c] = static_cast<T>(at_least_zero(static_cast<double>(a[c]) - gradient / diagonal));
             }
         double inner = 0;
-        for (std::size_t c = 0; c < n; ++c) inner += static_cast<double>(a[c]) * static_cast<double>(m[c]);
+        for (std::size_t c = 0; c < n; ++c) inner += static_cast<double>(a[c]) * m[c];
         return inner;
     }
 
@@ -205,7 +204,7 @@ void run_nonnegative(CpOperator<T>& tensor, CpState<T>& state, const IterationOp
 }
 
 std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::int64_t element_bytes) {
-    return array_memory(rows * columns * element_bytes) + rows * static_cast<std::int64_t>(sizeof(double));
+    return array_memory(rows * columns * element_bytes) + rows * std::int64_t{sizeof(double)};
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \

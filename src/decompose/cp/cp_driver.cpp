@@ -177,7 +177,7 @@ CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths
         const auto owned = state.factors.owned(m);
         rows.emplace_back(index.begin(), index.begin() + owned.rows);
         factors.emplace_back();
-        factors.back().reserve(static_cast<std::size_t>(owned.rows * owned.columns));
+        factors.back().reserve(owned.rows * owned.columns);
         for (std::int64_t i = 0; i < owned.rows; ++i)
             for (auto c : order) factors.back().push_back(owned.row(i)[c]);
         if (releases) state.factors.release(m);
@@ -187,14 +187,14 @@ CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths
 
 std::int64_t model_memory(const FactorRows& rows, int columns, std::int64_t element_bytes) {
     std::int64_t sum = 0;
-    for (auto owned : rows.owned) sum += owned * (static_cast<std::int64_t>(sizeof(std::int64_t)) + columns * element_bytes);
+    for (auto owned : rows.owned) sum += owned * (std::int64_t{sizeof(std::int64_t)} + columns * element_bytes);
     return sum;
 }
 
 MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std::int64_t element_bytes, int threads,
                            std::int64_t dropped) {
-    const std::int64_t columns = options.rank, gram = columns * columns * static_cast<std::int64_t>(sizeof(double));
-    const auto order = static_cast<std::int64_t>(rows.all.size());
+    const std::int64_t columns = options.rank, gram = columns * columns * std::int64_t{sizeof(double)};
+    const auto order = std::ssize(rows.all);
     std::int64_t owned = 0, all = 0, most = 0;
     MemoryTally tally;
     for (std::size_t m = 0; m < rows.all.size(); ++m) {
@@ -210,7 +210,7 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
         tally.pass(gram * (threads + 12) + opt_memory(owned, all, element_bytes, options.max_iterations));
     tally.hold(-dropped);
     for (std::size_t m = 0; m < rows.all.size(); ++m) {
-        tally.hold(rows.owned[m] * (static_cast<std::int64_t>(sizeof(std::int64_t)) + columns * element_bytes));
+        tally.hold(rows.owned[m] * (std::int64_t{sizeof(std::int64_t)} + columns * element_bytes));
         tally.hold(-array_memory(rows.all[m] * columns * element_bytes));
     }
     return tally;

@@ -22,7 +22,7 @@ std::vector<std::int64_t> row_numbers(const Communicator& comm, const io::Kruska
     const auto& list = shape.row_lists[mode];
     const auto before = list.empty() || begin == 0 || begin == end ? begin : begin - 1;  // whoever comes before is compared, too
     std::vector<std::int64_t> numbers;
-    comm.agree([&] { numbers.resize(static_cast<std::size_t>(end - before)); });
+    comm.agree([&] { numbers.resize(end - before); });
     std::iota(numbers.begin(), numbers.end(), before);
     if (list.empty()) return numbers;
     numbers = io::read_matrix<std::int64_t>(comm, list, numbers);
@@ -51,7 +51,7 @@ void read_factor(const Communicator& comm, const io::KruskalShape& shape, std::s
     const auto all = io::read_matrix<T>(comm, shape.paths[mode + 1], wanted);
     comm.agree([&] {
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-            const auto row = all.begin() + static_cast<std::ptrdiff_t>(i) * shape.components;
+            const auto row = all.begin() + i * shape.components;
             if (std::all_of(row, row + shape.components, [](T v) { return v == T(0); })) continue;
             rows.push_back(numbers[i]);
             values.insert(values.end(), row, row + shape.components);
@@ -76,7 +76,7 @@ CpModel<T> load_model(const World& world, const std::string& directory) {
     const CollectiveCall call(ranks_of(world), "load_model", directory);
     const auto& comm = communicator_of(world, "load_model");
     const auto shape = io::kruskal_shape(comm, directory);
-    std::vector<std::int64_t> weight_rows(static_cast<std::size_t>(shape.weight_rows));
+    std::vector<std::int64_t> weight_rows(shape.weight_rows);
     std::iota(weight_rows.begin(), weight_rows.end(), 0);
     const auto weights = io::read_matrix<T>(comm, shape.paths[0], weight_rows);
     std::vector<std::vector<std::int64_t>> rows(shape.lengths.size());

@@ -21,8 +21,7 @@ CpModel<T>::CpModel(World world, std::vector<std::int64_t> lengths, std::vector<
     : world_(std::move(world)), lengths_(std::move(lengths)), lambda_(std::move(lambda)), rows_(std::move(rows)),
       factors_(std::move(factors)) {
     world_.size();  // refuses World::outside()
-    decompose::check_rows<T>(title, lengths_, std::vector<std::int64_t>(lengths_.size(), static_cast<std::int64_t>(lambda_.size())), rows_,
-                             factors_);
+    decompose::check_rows<T>(title, lengths_, std::vector<std::int64_t>(lengths_.size(), std::ssize(lambda_)), rows_, factors_);
 }
 
 template <class T>
@@ -53,7 +52,7 @@ Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, 
     std::vector<std::int64_t> extents;
     Expression<T> product(T(1));
     for (int m = 0; m < model.order(); ++m) {
-        const auto place = static_cast<std::size_t>(m);
+        const std::size_t place = m;
         auto values = model.factor(m);
         for (std::size_t x = 0; m == 0 && x < values.size(); ++x) values[x] *= static_cast<T>(model.lambda()[x % model.lambda().size()]);
         const auto factor =

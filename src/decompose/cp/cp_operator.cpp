@@ -22,16 +22,16 @@ template <class T>
 void CpOperator<T>::mttkrp_all(std::span<const sparse::RowMatrix<const T>> factors, std::span<const sparse::RowMatrix<T>> out) {
     Stopwatch watch;
     comm_.agree([&] {
-        for (int m = 0; m < order(); ++m) multiply(m, factors, out[static_cast<std::size_t>(m)]);
+        for (int m = 0; m < order(); ++m) multiply(m, factors, out[m]);
     });
     seconds_.mttkrp += watch.lap();
-    for (int m = 0; m < order(); ++m) finish_product(m, out[static_cast<std::size_t>(m)]);
+    for (int m = 0; m < order(); ++m) finish_product(m, out[m]);
 }
 
 template <class T>
 void CpOperator<T>::finish_product(int mode, sparse::RowMatrix<T> out) {
     Stopwatch watch;
-    if (folds_) exchange_[static_cast<std::size_t>(mode)]->fold(out);
+    if (folds_) exchange_[mode]->fold(out);
     seconds_.communication += watch.lap();
     correct(mode, {out.data, rows(mode).owned, out.columns, out.stride});
     seconds_.solve += watch.lap();
@@ -41,14 +41,14 @@ template <class T>
 void CpOperator<T>::start_expand(int mode, sparse::RowMatrix<T> factor) {
     Stopwatch watch;
     factor_changes(mode);
-    exchange_[static_cast<std::size_t>(mode)]->start_expand(factor);
+    exchange_[mode]->start_expand(factor);
     seconds_.communication += watch.lap();
 }
 
 template <class T>
 void CpOperator<T>::finish_expand(int mode) {
     Stopwatch watch;
-    exchange_[static_cast<std::size_t>(mode)]->finish_expand();
+    exchange_[mode]->finish_expand();
     seconds_.communication += watch.lap();
 }
 

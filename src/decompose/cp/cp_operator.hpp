@@ -27,7 +27,7 @@ public:
     CpOperator(const CpOperator&) = delete;
     CpOperator& operator=(const CpOperator&) = delete;
 
-    int order() const { return static_cast<int>(exchange_.size()); }
+    int order() const { return exchange_.size(); }
     int columns() const { return columns_; }
     const Communicator& comm() const { return comm_; }
     /// The rows that this rank has of a factor matrix. Local.

@@ -43,7 +43,7 @@ public:
         Vector<T> x;
         std::int64_t size = 0;
         for (int m = 0; m < tensor_.order(); ++m) size += factors_.owned(m).rows * factors_.columns();
-        x.reserve(static_cast<std::size_t>(size));
+        x.reserve(size);
         for (int m = 0; m < tensor_.order(); ++m) {
             const auto rows = factors_.owned(m);
             x.insert(x.end(), rows.data, rows.data + rows.rows * rows.columns);
@@ -61,7 +61,7 @@ public:
         Stopwatch watch;
         for (int m = 0; m < tensor_.order(); ++m) {
             const auto owned = factors_.owned(m);
-            const auto& product = products_[static_cast<std::size_t>(m)];
+            const auto& product = products_[m];
             const auto others = factors_.gram_product(m);
             tensor_.seconds().gram += watch.lap();
             if (m == 0) inner = dot(owned.data, product.data, owned.rows * owned.columns);
@@ -85,7 +85,7 @@ public:
     /// What to multiply every factor by so that the model is as near as a multiple of it can be.
     double best_scale() const { return model_ > 0 && inner_ > 0 ? std::pow(inner_ / model_, 1.0 / tensor_.order()) : 1; }
     double dot(const Vector<T>& a, const Vector<T>& b) const {
-        double sum = dot(a.data(), b.data(), static_cast<std::int64_t>(a.size()));
+        double sum = dot(a.data(), b.data(), std::ssize(a));
         tensor_.comm().sum(&sum, 1);
         return sum;
     }
@@ -111,13 +111,13 @@ public:
 private:
     static double dot(const T* a, const T* b, std::int64_t count) {
         double sum = 0;
-        for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+        for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * b[i];
         return sum;
     }
 
     /// g = A V + regularization * A - M, row by row.
     T* subtract_product(sparse::RowMatrix<T> a, sparse::RowMatrix<T> product, const Gram& v, T* g) const {
-        const auto n = static_cast<std::size_t>(a.columns);
+        const std::size_t n = a.columns;
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < a.rows; ++i) {
             T* const out = g + i * a.columns;
@@ -217,7 +217,7 @@ bool line_search(Objective<T>& objective, Vector<T>& x, double& value, Vector<T>
 
 template <class T>
 void normalize(CpOperator<T>& tensor, CpState<T>& state) {
-    const auto n = static_cast<std::size_t>(tensor.columns());
+    const std::size_t n = tensor.columns();
     std::fill(state.lambda.begin(), state.lambda.end(), 1.0);
     for (int m = 0; m < tensor.order(); ++m) {
         std::vector<double> scale(n);
@@ -238,7 +238,7 @@ void run_opt(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& o
     auto x = objective.point();
     const auto first = state.factors.owned(0);
     for (std::int64_t i = 0; i < first.rows * first.columns; ++i)  // weights of a given start
-        x[static_cast<std::size_t>(i)] *= static_cast<T>(state.lambda[static_cast<std::size_t>(i % first.columns)]);
+        x[i] *= static_cast<T>(state.lambda[i % first.columns]);
     Vector<T> gradient;
     objective.evaluate(x, gradient);
     const double scale = objective.best_scale();

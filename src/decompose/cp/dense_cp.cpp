@@ -54,7 +54,7 @@ std::vector<std::vector<std::int64_t>> sweep_bytes(const Layout& layout, std::in
         const auto traffic = decompose::row_traffic(layout, m);
         result.emplace_back();
         for (std::int64_t rank = 0; rank < ranks; ++rank) {
-            const auto& rows = traffic[static_cast<std::size_t>(rank)];
+            const auto& rows = traffic[rank];
             result.back().push_back((rows.shared + rows.needed) * columns * element_bytes +
                                     decompose::sum_bytes(ranks, rank, decompose::row_sum_count(columns)));
         }
@@ -75,7 +75,7 @@ struct MovementBounds {
     std::int64_t product, sweep;
 
     MovementBounds(const Layout& layout, std::int64_t columns, std::int64_t element_bytes) {
-        const auto count = static_cast<double>(columns), ranks = static_cast<double>(layout.grid().ranks());
+        const double count = columns, ranks = layout.grid().ranks();
         const auto bytes = [&](double words) { return static_cast<std::int64_t>(words * static_cast<double>(element_bytes)); };
         product = bytes(decompose::mttkrp_bound(layout.extents(), count, ranks));
         sweep = bytes(decompose::sweep_bound(layout.extents(), count, ranks));
@@ -93,7 +93,7 @@ void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>
     result.volume_rows_max = comm.maximum(rows);
     result.volume_rows_total = comm.sum(sent);
     result.nonzeros_max = comm.maximum(op.position().count());
-    result.memory_bytes_max = comm.maximum(op.position().count() * static_cast<std::int64_t>(sizeof(T)) + op.bytes() + factors.bytes());
+    result.memory_bytes_max = comm.maximum(op.position().count() * std::int64_t{sizeof(T)} + op.bytes() + factors.bytes());
     const auto planned = over_modes(sweep_bytes(layout, op.columns(), sizeof(T)));
     result.planned_bytes_max = *std::max_element(planned.begin(), planned.end());
     const MovementBounds bounds(layout, op.columns(), sizeof(T));
@@ -126,8 +126,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = comm.maximum(place.original_bytes +
                                        decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast,
-                              source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * std::int64_t{sizeof(T)});
     const auto model_bytes =
         comm.maximum(decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
     comm.agree([&] {
@@ -135,7 +134,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     });
     DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
     decompose::check_norm(source.title(), op.norm_squared());
-    CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
+    CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(options.rank, 1), 0};
     if (start) decompose::start_from(*start, op, state);
     CpResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
     result.setup_seconds = watch.lap();

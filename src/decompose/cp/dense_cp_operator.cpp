@@ -23,8 +23,8 @@ template <class T>
 double sum_squares(const ModeArray<T>& block, std::vector<std::vector<char>>& used) {
     const auto order = block.sizes.size();
     const auto rows = block.sizes[0], runs = rows > 0 ? block.count() / rows : 0;
-    std::vector<double> sums(static_cast<std::size_t>(runs));
-    std::vector<char> any(static_cast<std::size_t>(runs));
+    std::vector<double> sums(runs);
+    std::vector<char> any(runs);
     auto& first = used[0];
 #pragma omp parallel for schedule(static)
     for (std::int64_t run = 0; run < runs; ++run) {
@@ -33,24 +33,23 @@ double sum_squares(const ModeArray<T>& block, std::vector<std::vector<char>>& us
         bool found = false;
 #pragma omp simd reduction(+ : sum) reduction(|| : found)
         for (std::int64_t i = 0; i < rows; ++i) {
-            sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+            sum += static_cast<double>(x[i]) * x[i];
             found = found || x[i] != T(0);
         }
-        sums[static_cast<std::size_t>(run)] = sum;
-        any[static_cast<std::size_t>(run)] = found;
+        sums[run] = sum;
+        any[run] = found;
     }
     std::int64_t missing = rows;  // rows of the first mode that were not seen yet
     for (std::int64_t run = 0; run < runs && missing > 0; ++run) {
-        if (!any[static_cast<std::size_t>(run)]) continue;
+        if (!any[run]) continue;
         for (std::int64_t i = 0; i < rows; ++i)
-            if (!first[static_cast<std::size_t>(i)] && block.data[run * rows + i] != T(0))
-                first[static_cast<std::size_t>(i)] = 1, --missing;
+            if (!first[i] && block.data[run * rows + i] != T(0)) first[i] = 1, --missing;
     }
     for (std::int64_t run = 0; run < runs; ++run) {
-        if (!any[static_cast<std::size_t>(run)]) continue;
+        if (!any[run]) continue;
         auto rest = run;
         for (std::size_t m = 1; m < order; ++m) {
-            used[m][static_cast<std::size_t>(rest % block.sizes[m])] = 1;
+            used[m][rest % block.sizes[m]] = 1;
             rest /= block.sizes[m];
         }
     }
@@ -65,13 +64,12 @@ void agree_on_slices(const Communicator& comm, const BlockPosition& position, co
     for (const auto& flags : used) complete = complete && std::all_of(flags.begin(), flags.end(), [](char f) { return f != 0; });
     if (comm.minimum(complete ? 1 : 0) == 1) return;
     for (std::size_t m = 0; m < used.size(); ++m) {
-        std::vector<std::int64_t> counts(static_cast<std::size_t>(lengths[m]), 0);
+        std::vector<std::int64_t> counts(lengths[m], 0);
         for (std::size_t x = 0; x < used[m].size(); ++x)
-            counts[static_cast<std::size_t>(position.coordinate[m] + static_cast<std::int64_t>(x) * position.grid_length[m])] = used[m][x];
+            counts[position.coordinate[m] + static_cast<std::int64_t>(x) * position.grid_length[m]] = used[m][x];
         comm.sum(counts.data(), lengths[m]);
         for (std::size_t x = 0; x < used[m].size(); ++x)
-            used[m][x] =
-                counts[static_cast<std::size_t>(position.coordinate[m] + static_cast<std::int64_t>(x) * position.grid_length[m])] > 0;
+            used[m][x] = counts[position.coordinate[m] + static_cast<std::int64_t>(x) * position.grid_length[m]] > 0;
     }
 }
 
@@ -99,7 +97,7 @@ DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double
             most = std::max(most, size);
         }
         product_ = Buffer<T>(most * columns);
-        this->set_modes(static_cast<int>(rows_.size()), true);
+        this->set_modes(rows_.size(), true);
         if (threshold > 0) pairs_ = std::make_unique<PairwisePerturbation<T>>(comm, block_, columns, threshold);
     });
 }
@@ -107,10 +105,10 @@ DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double
 template <class T>
 void DenseCpOperator<T>::find_rows(const Layout& layout, const std::vector<std::vector<char>>& used) {
     for (std::size_t m = 0; m < position_.sizes.size(); ++m) {
-        const auto group = owners_of_rows(layout, static_cast<int>(m), this->comm_.rank());
+        const auto group = owners_of_rows(layout, m, this->comm_.rank());
         std::vector<std::int64_t> held, owner;
         for (std::int64_t x = 0; x < position_.sizes[m]; ++x) {
-            if (!used[m][static_cast<std::size_t>(x)]) continue;
+            if (!used[m][x]) continue;
             held.push_back(position_.coordinate[m] + x * position_.grid_length[m]);
             owner.push_back(group[static_cast<std::size_t>(x) % group.size()]);
         }
@@ -146,7 +144,7 @@ void DenseCpOperator<T>::update_columns(std::span<const sparse::RowMatrix<const 
         is_old_[m] = false;
         const auto size = position_.sizes[m];
         for (std::size_t i = 0; i < local_[m].size(); ++i) {
-            const T* const row = factors[m].row(static_cast<std::int64_t>(i));
+            const T* const row = factors[m].row(i);
             for (int r = 0; r < this->columns_; ++r) factors_[m][local_[m][i] + r * size] = row[r];
         }
     }
@@ -160,9 +158,9 @@ void DenseCpOperator<T>::multiply(int mode, std::span<const sparse::RowMatrix<co
         pairs_->multiply(mode, factor_columns(), product_.data());
     else
         tree_.multiply(mode, factor_columns(), product_.data());
-    const auto place = static_cast<std::size_t>(mode);
+    const std::size_t place = mode;
     for (std::size_t i = 0; i < local_[place].size(); ++i) {
-        T* const row = out.row(static_cast<std::int64_t>(i));
+        T* const row = out.row(i);
         for (int r = 0; r < this->columns_; ++r) row[r] = product_[local_[place][i] + r * position_.sizes[place]];
     }
 }
@@ -171,10 +169,10 @@ template <class T>
 void DenseCpOperator<T>::correct(int mode, sparse::RowMatrix<T> owned) {
     if (step() == CpStep::exact) return;
     const auto matrix = pairs_->second_order(mode);
-    const auto m = static_cast<std::size_t>(mode), n = static_cast<std::size_t>(owned.columns);
+    const std::size_t m = mode, n = owned.columns;
     for (std::int64_t i = 0; i < owned.rows; ++i)
         for (std::size_t r = 0; r < n; ++r) {
-            const T* const row = factors_[m].data() + local_[m][static_cast<std::size_t>(i)];
+            const T* const row = factors_[m].data() + local_[m][i];
             double sum = 0;
             for (std::size_t s = 0; s < n; ++s)
                 sum += static_cast<double>(row[static_cast<std::int64_t>(s) * position_.sizes[m]]) * matrix[s + r * n];
@@ -184,7 +182,7 @@ void DenseCpOperator<T>::correct(int mode, sparse::RowMatrix<T> owned) {
 
 template <class T>
 void DenseCpOperator<T>::factor_changes(int mode) {
-    is_old_[static_cast<std::size_t>(mode)] = true;
+    is_old_[mode] = true;
     if (pairs_) pairs_->factor_changes(mode);
     tree_.factor_changes(mode);
 }
@@ -202,10 +200,10 @@ MemoryTally DenseCpOperator<T>::memory(const Layout& layout, std::int64_t rank, 
     const auto sizes = block_position(layout, rank).sizes;
     const auto count = block_position(layout, rank).count();
     MemoryTally tally;
-    tally.pass(sizes[0] > 0 ? count / sizes[0] * static_cast<std::int64_t>(sizeof(double) + 1) : 0);
+    tally.pass(sizes[0] > 0 ? count / sizes[0] * std::int64_t{sizeof(double) + 1} : 0);
     std::int64_t most = 0, owned = 0;
     for (std::size_t m = 0; m < sizes.size(); ++m) {
-        const auto traffic = row_traffic(layout, static_cast<int>(m), rank);
+        const auto traffic = row_traffic(layout, m, rank);
         tally.hold(array_memory(sizes[m] * columns * element) + traffic.shared * columns * element);
         tally.hold(10 * number * sizes[m]);  // lists of rows while they are compared with those of others
         most = std::max(most, sizes[m]);

@@ -22,7 +22,7 @@ public:
     /// @param threshold of pairwise perturbation; 0: products are always exact
     DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold);
 
-    const ModeRows& rows(int mode) const override { return rows_[static_cast<std::size_t>(mode)]; }
+    const ModeRows& rows(int mode) const override { return rows_[mode]; }
     void begin_iteration(CpState<T>& state, bool exact) override;
     CpStep step() const override { return pairs_ ? pairs_->step() : CpStep::exact; }
 

@@ -20,19 +20,19 @@ std::int64_t product(const std::vector<std::int64_t>& sizes, int begin, int end)
 template <class T>
 const T* khatri_rao(std::span<const int> modes, const std::vector<std::int64_t>& sizes, std::span<const T* const> factors, int columns,
                     Buffer<T>& weights) {
-    if (modes.size() == 1) return factors[static_cast<std::size_t>(modes[0])];
+    if (modes.size() == 1) return factors[modes[0]];
     std::int64_t rows = 1;
-    for (int m : modes) rows *= sizes[static_cast<std::size_t>(m)];
+    for (int m : modes) rows *= sizes[m];
     weights.reserve(rows * columns);
 #pragma omp parallel for schedule(static)
     for (int r = 0; r < columns; ++r) {
         T* const column = weights.data() + rows * r;
-        const T* const first = factors[static_cast<std::size_t>(modes[0])] + sizes[static_cast<std::size_t>(modes[0])] * r;
-        std::int64_t done = sizes[static_cast<std::size_t>(modes[0])];
+        const T* const first = factors[modes[0]] + sizes[modes[0]] * r;
+        std::int64_t done = sizes[modes[0]];
         std::copy_n(first, done, column);
         for (std::size_t k = 1; k < modes.size(); ++k) {
-            const auto size = sizes[static_cast<std::size_t>(modes[k])];
-            const T* const factor = factors[static_cast<std::size_t>(modes[k])] + size * r;
+            const auto size = sizes[modes[k]];
+            const T* const factor = factors[modes[k]] + size * r;
             for (std::int64_t i = size; i-- > 0;)  // from behind, because the first part is read for all others
                 for (std::int64_t x = 0; x < done; ++x) column[i * done + x] = column[x] * factor[i];
             done *= size;
@@ -46,7 +46,7 @@ const T* khatri_rao(std::span<const int> modes, const std::vector<std::int64_t>&
 template <class T>
 std::int64_t ModeArray<T>::count() const {
     std::int64_t result = 1;
-    for (int m : modes) result *= sizes[static_cast<std::size_t>(m)];
+    for (int m : modes) result *= sizes[m];
     return result;
 }
 
@@ -57,7 +57,7 @@ void contract_modes(const ModeArray<T>& array, std::span<const int> summed, std:
     local::FoldedContraction f;
     std::int64_t stride = 1, stride_weight = 1, stride_result = 1;
     for (int m : array.modes) {
-        const auto size = array.sizes[static_cast<std::size_t>(m)];
+        const auto size = array.sizes[m];
         if (std::find(summed.begin(), summed.end(), m) != summed.end()) {
             f.k.push_back({size, stride, stride_weight, 0});
             stride_weight *= size;
@@ -76,7 +76,7 @@ void contract_modes(const ModeArray<T>& array, std::span<const int> summed, std:
 
 template <class T>
 DimensionTree<T>::DimensionTree(ModeArray<T> block, int columns) : block_(std::move(block)), columns_(columns), leaf_(block_.modes.size()) {
-    add_node(0, static_cast<int>(block_.modes.size()), -1);
+    add_node(0, block_.modes.size(), -1);
     int depth = 0;
     for (const auto& node : nodes_) depth = std::max(depth, node.depth);
     values_.resize(static_cast<std::size_t>(depth) + 1);
@@ -87,10 +87,10 @@ DimensionTree<T>::DimensionTree(ModeArray<T> block, int columns) : block_(std::m
 /// Modes are divided where both parts are small: what is computed with a node is proportional to them.
 template <class T>
 void DimensionTree<T>::add_node(int begin, int end, int parent) {
-    const int number = static_cast<int>(nodes_.size());
-    nodes_.push_back({begin, end, parent, parent < 0 ? 0 : nodes_[static_cast<std::size_t>(parent)].depth + 1});
+    const int number = nodes_.size();
+    nodes_.push_back({begin, end, parent, parent < 0 ? 0 : nodes_[parent].depth + 1});
     if (end - begin == 1) {
-        leaf_[static_cast<std::size_t>(begin)] = number;
+        leaf_[begin] = number;
         return;
     }
     int best = begin + 1;
@@ -106,7 +106,7 @@ void DimensionTree<T>::add_node(int begin, int end, int parent) {
 /// The modes that a node has not, but its parent.
 template <class T>
 std::vector<int> DimensionTree<T>::summed_modes(const Node& node) const {
-    const auto& parent = nodes_[static_cast<std::size_t>(node.parent)];
+    const auto& parent = nodes_[node.parent];
     const auto behind = node.begin == parent.begin;
     const auto first = behind ? node.end : parent.begin, last = behind ? parent.end : node.begin;
     return {block_.modes.begin() + first, block_.modes.begin() + last};
@@ -114,8 +114,8 @@ std::vector<int> DimensionTree<T>::summed_modes(const Node& node) const {
 
 template <class T>
 void DimensionTree<T>::make(int node, std::span<const T* const> factors, T* result) {
-    const auto& here = nodes_[static_cast<std::size_t>(node)];
-    const auto& parent = nodes_[static_cast<std::size_t>(here.parent)];
+    const auto& here = nodes_[node];
+    const auto& parent = nodes_[here.parent];
     ModeArray<T> source = block_;
     if (here.parent > 0) {
         source.data = node_values(here.parent, factors);
@@ -129,8 +129,8 @@ void DimensionTree<T>::make(int node, std::span<const T* const> factors, T* resu
 
 template <class T>
 const T* DimensionTree<T>::node_values(int node, std::span<const T* const> factors) {
-    const auto& here = nodes_[static_cast<std::size_t>(node)];
-    const auto depth = static_cast<std::size_t>(here.depth);
+    const auto& here = nodes_[node];
+    const std::size_t depth = here.depth;
     if (present_[depth] == node) return values_[depth].data();
     present_[depth] = -1;
     values_[depth].reserve(product(block_.sizes, here.begin, here.end) * columns_);
@@ -141,21 +141,20 @@ const T* DimensionTree<T>::node_values(int node, std::span<const T* const> facto
 
 template <class T>
 void DimensionTree<T>::multiply(int mode, std::span<const T* const> factors, T* result) {
-    make(leaf_[static_cast<std::size_t>(mode)], factors, result);
+    make(leaf_[mode], factors, result);
 }
 
 template <class T>
 void DimensionTree<T>::factor_changes(int mode) {
     for (std::size_t depth = 1; depth < present_.size(); ++depth) {
         const int node = present_[depth];
-        if (node >= 0 && (mode < nodes_[static_cast<std::size_t>(node)].begin || mode >= nodes_[static_cast<std::size_t>(node)].end))
-            present_[depth] = -1;
+        if (node >= 0 && (mode < nodes_[node].begin || mode >= nodes_[node].end)) present_[depth] = -1;
     }
 }
 
 template <class T>
 std::int64_t DimensionTree<T>::bytes() const {
-    std::int64_t sum = static_cast<std::int64_t>(weights_.bytes());
+    std::int64_t sum = weights_.bytes();
     for (const auto& values : values_) sum += static_cast<std::int64_t>(values.bytes());
     return sum;
 }
@@ -165,12 +164,12 @@ MemoryTally DimensionTree<T>::memory(const std::vector<std::int64_t>& sizes, int
     ModeArray<T> block{nullptr, std::vector<int>(sizes.size()), sizes, false};
     std::iota(block.modes.begin(), block.modes.end(), 0);
     const DimensionTree tree(block, columns);
-    const auto bytes = [&](std::int64_t rows) { return rows * columns * static_cast<std::int64_t>(sizeof(T)); };
+    const auto bytes = [&](std::int64_t rows) { return rows * columns * std::int64_t{sizeof(T)}; };
     std::vector<std::int64_t> values(tree.values_.size(), 0);
     std::int64_t weights = 0;
     for (const auto& node : tree.nodes_) {
         if (node.parent < 0) continue;
-        auto& most = values[static_cast<std::size_t>(node.depth)];
+        auto& most = values[node.depth];
         if (node.end - node.begin > 1) most = std::max(most, bytes(product(sizes, node.begin, node.end)));
         const auto summed = tree.summed_modes(node);
         if (summed.size() > 1) weights = std::max(weights, bytes(product(sizes, summed.front(), summed.back() + 1)));

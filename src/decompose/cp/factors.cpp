@@ -12,14 +12,14 @@ double start_value(std::uint64_t seed, int mode, std::int64_t row, int column) {
     return unit_interval(splitmix(state + static_cast<std::uint64_t>(column)));
 }
 
-void sum_over_ranks(const Communicator& comm, Gram& gram) { comm.sum(gram.data(), static_cast<std::int64_t>(gram.size())); }
+void sum_over_ranks(const Communicator& comm, Gram& gram) { comm.sum(gram.data(), std::ssize(gram)); }
 
 void sum_over_ranks(const Communicator& comm, RowSums& sums) {
-    const auto n = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(sums.gram.size()))));
+    const std::size_t n = std::llround(std::sqrt(static_cast<double>(sums.gram.size())));
     std::vector<double> lower{sums.inner};
     for (std::size_t c = 0; c < n; ++c)
         for (std::size_t r = c; r < n; ++r) lower.push_back(sums.gram[r + c * n]);
-    comm.sum(lower.data(), static_cast<std::int64_t>(lower.size()));
+    comm.sum(lower.data(), std::ssize(lower));
     sums.inner = lower[0];
     auto next = lower.begin() + 1;
     for (std::size_t c = 0; c < n; ++c)
@@ -35,8 +35,7 @@ Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor
             rows_.push_back(rows.count());
             data_.emplace_back(rows.count() * columns_);
             for (std::int64_t i = 0; i < rows.count(); ++i)
-                for (int c = 0; c < columns_; ++c)
-                    data_.back()[i * columns_ + c] = static_cast<T>(start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c));
+                for (int c = 0; c < columns_; ++c) data_.back()[i * columns_ + c] = static_cast<T>(start_value(seed, m, rows.index[i], c));
         }
     });
     for (int m = 0; m < order(); ++m) {
@@ -47,14 +46,14 @@ Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor
 
 template <class T>
 sparse::RowMatrix<T> Factors<T>::matrix(int mode) {
-    const auto m = static_cast<std::size_t>(mode);
+    const std::size_t m = mode;
     return {data_[m].data(), rows_[m], columns_, columns_};
 }
 
 template <class T>
 sparse::RowMatrix<T> Factors<T>::owned(int mode) {
     auto result = matrix(mode);
-    result.rows = owned_[static_cast<std::size_t>(mode)];
+    result.rows = owned_[mode];
     return result;
 }
 

@@ -17,18 +17,18 @@ public:
     /// Numbers from 0 to 1 that depend on seed, mode, row and column only: the same for any number of ranks and any distribution.
     Factors(CpOperator<T>& tensor, std::uint64_t seed);
 
-    int order() const { return static_cast<int>(data_.size()); }
+    int order() const { return data_.size(); }
     int columns() const { return columns_; }
     /// All rows that this rank has of a mode, those of other owners last.
     sparse::RowMatrix<T> matrix(int mode);
     sparse::RowMatrix<T> owned(int mode);
     /// Frees a matrix, which must not be used any more.
-    void release(int mode) { data_[static_cast<std::size_t>(mode)] = {}; }
+    void release(int mode) { data_[mode] = {}; }
     /// Views of all modes, for MTTKRP.
     std::vector<sparse::RowMatrix<const T>> views() const;
     /// A^T A over all ranks.
-    const Gram& gram(int mode) const { return grams_[static_cast<std::size_t>(mode)]; }
-    void set_gram(int mode, Gram gram) { grams_[static_cast<std::size_t>(mode)] = std::move(gram); }
+    const Gram& gram(int mode) const { return grams_[mode]; }
+    void set_gram(int mode, Gram gram) { grams_[mode] = std::move(gram); }
     /// Element-wise product of the Gram matrices of all modes but one; -1: of all.
     Gram gram_product(int but) const;
     /// Bytes on this rank.

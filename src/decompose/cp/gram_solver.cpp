@@ -67,7 +67,7 @@ void add_gram(sparse::RowMatrix<const T> rows, Gram& gram, std::vector<T>& scrat
 }
 
 void mirror(Gram& gram, int columns) {
-    const auto n = static_cast<std::size_t>(columns);
+    const std::size_t n = columns;
     for (std::size_t c = 0; c < n; ++c)
         for (std::size_t r = c + 1; r < n; ++r) gram[c + r * n] = gram[r + c * n];
 }
@@ -76,8 +76,8 @@ void mirror(Gram& gram, int columns) {
 template <class T, class F>
 RowSums over_blocks(sparse::RowMatrix<T> rows, F&& f) {
     const auto blocks = (rows.rows + block_rows - 1) / block_rows;
-    const int threads = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, omp_get_max_threads()));
-    std::vector<RowSums> sums(static_cast<std::size_t>(threads), RowSums{Gram(square(rows.columns), 0), 0});
+    const int threads = std::clamp<std::int64_t>(blocks, 1, omp_get_max_threads());
+    std::vector<RowSums> sums(threads, RowSums{Gram(square(rows.columns), 0), 0});
     FirstError error;
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int t = 0; t < threads; ++t)
@@ -85,8 +85,7 @@ RowSums over_blocks(sparse::RowMatrix<T> rows, F&& f) {
             std::vector<std::remove_const_t<T>> scratch;
             for (auto b = blocks * t / threads; b < blocks * (t + 1) / threads; ++b) {
                 const auto begin = b * block_rows, end = std::min(rows.rows, begin + block_rows);
-                f(sparse::RowMatrix<T>{rows.row(begin), end - begin, rows.columns, rows.stride}, sums[static_cast<std::size_t>(t)],
-                  scratch);
+                f(sparse::RowMatrix<T>{rows.row(begin), end - begin, rows.columns, rows.stride}, sums[t], scratch);
             }
         });
     error.rethrow();
@@ -119,7 +118,7 @@ bool GramSolver::invert_by_cholesky(const Gram& v, double cut) {
     auto inverse = linalg::positive_inverse(v, columns_);
     if (!inverse) return false;
     double most = 0, most_inverse = 0;
-    for (std::size_t c = 0; c < static_cast<std::size_t>(columns_); ++c) {
+    for (std::int64_t c = 0; c < columns_; ++c) {
         const auto diagonal = c * static_cast<std::size_t>(columns_ + 1);
         most = std::max(most, v[diagonal]);
         most_inverse = std::max(most_inverse, (*inverse)[diagonal]);
@@ -133,7 +132,7 @@ bool GramSolver::invert_by_cholesky(const Gram& v, double cut) {
 void GramSolver::invert_by_eigenvectors(const Gram& v, double cut) {
     const auto [values, vectors] = linalg::symmetric_eigen(v, columns_);
     const double least = at_least_zero(values.back()) * cut;
-    const auto n = static_cast<std::size_t>(columns_);
+    const std::size_t n = columns_;
     Gram root(square(columns_), 0), transposed = root;
     for (std::size_t e = 0; e < n; ++e) {
         if (values[e] <= least) continue;
@@ -163,8 +162,7 @@ RowSums solve_rows(const GramSolver& solver, sparse::RowMatrix<T> rows) {
         std::vector<T> before(block.data, block.data + size);
         solver.solve(block);
         double inner = 0;
-        for (std::int64_t i = 0; i < size; ++i)
-            inner += static_cast<double>(before[static_cast<std::size_t>(i)]) * static_cast<double>(block.data[i]);
+        for (std::int64_t i = 0; i < size; ++i) inner += static_cast<double>(before[i]) * block.data[i];
         sums.inner += inner;
         solving += watch.seconds();
         add_gram<T>(block, sums.gram, scratch);
@@ -186,7 +184,7 @@ void scale_columns(sparse::RowMatrix<T> rows, const std::vector<double>& scale) 
     const std::vector<T> factor(scale.begin(), scale.end());
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < rows.rows; ++i)
-        for (int c = 0; c < rows.columns; ++c) rows.row(i)[c] *= factor[static_cast<std::size_t>(c)];
+        for (int c = 0; c < rows.columns; ++c) rows.row(i)[c] *= factor[c];
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \

@@ -40,15 +40,14 @@ double PairwisePerturbation<T>::distance(CpState<T>& state) const {
     const auto order = reference_.size();
     std::vector<double> squares(2 * order, 0);
     for (std::size_t m = 0; m < order; ++m) {
-        const auto rows = state.factors.owned(static_cast<int>(m));
+        const auto rows = state.factors.owned(m);
         for (std::int64_t x = 0; x < rows.rows * rows.columns; ++x) {
-            const auto value = static_cast<double>(rows.data[x]),
-                       change = value - static_cast<double>(reference_[m][static_cast<std::size_t>(x)]);
+            const auto value = static_cast<double>(rows.data[x]), change = value - static_cast<double>(reference_[m][x]);
             squares[2 * m] += change * change;
             squares[2 * m + 1] += value * value;
         }
     }
-    comm_.sum(squares.data(), static_cast<std::int64_t>(squares.size()));
+    comm_.sum(squares.data(), std::ssize(squares));
     double most = 0;
     for (std::size_t m = 0; m < order; ++m) most = std::max(most, squares[2 * m + 1] > 0 ? squares[2 * m] / squares[2 * m + 1] : 0);
     return std::sqrt(most);
@@ -104,10 +103,8 @@ void PairwisePerturbation<T>::make_pairs(const ModeArray<T>& array, const std::v
 template <class T>
 void PairwisePerturbation<T>::make(std::span<const T* const> factors) {
     pairs_.clear();
-    const auto order = static_cast<int>(block_.sizes.size());
-    for (int m = 0; m < order; ++m)
-        std::copy_n(factors[static_cast<std::size_t>(m)], block_.sizes[static_cast<std::size_t>(m)] * columns_,
-                    points_[static_cast<std::size_t>(m)].data());
+    const int order = block_.sizes.size();
+    for (int m = 0; m < order; ++m) std::copy_n(factors[m], block_.sizes[m] * columns_, points_[m].data());
     const int middle = order / 2;
     const std::vector<int> lower(block_.modes.begin(), block_.modes.begin() + middle),
         upper(block_.modes.begin() + middle, block_.modes.end());
@@ -131,14 +128,13 @@ void PairwisePerturbation<T>::make(std::span<const T* const> factors) {
         const auto pair =
             std::find_if(pairs_.begin(), pairs_.end(), [&](const Operator& p) { return p.array.modes[0] == m || p.array.modes[1] == m; });
         const int other = pair->array.modes[0] == m ? pair->array.modes[1] : pair->array.modes[0];
-        contract_modes<T>(pair->array, std::vector<int>{other}, factors, columns_, weights_,
-                          first_order_[static_cast<std::size_t>(m)].data());
+        contract_modes<T>(pair->array, std::vector<int>{other}, factors, columns_, weights_, first_order_[m].data());
     }
 }
 
 template <class T>
 void PairwisePerturbation<T>::multiply(int mode, std::span<const T* const> factors, T* result) {
-    const auto m = static_cast<std::size_t>(mode);
+    const std::size_t m = mode;
     const auto size = block_.sizes[m] * columns_;
     std::copy_n(first_order_[m].data(), size, result);
     T* const change = part_.data() + part_.size() / 2;
@@ -147,7 +143,7 @@ void PairwisePerturbation<T>::multiply(int mode, std::span<const T* const> facto
         const auto& modes = pair.array.modes;
         if (modes[0] != mode && modes[1] != mode) continue;
         const int other = modes[0] == mode ? modes[1] : modes[0];
-        const auto o = static_cast<std::size_t>(other);
+        const std::size_t o = other;
         for (std::int64_t x = 0; x < block_.sizes[o] * columns_; ++x) change[x] = factors[o][x] - points_[o][x];
         changes[o] = change;
         contract_modes<T>(pair.array, std::vector<int>{other}, changes, columns_, weights_, part_.data());
@@ -159,11 +155,11 @@ void PairwisePerturbation<T>::multiply(int mode, std::span<const T* const> facto
 template <class T>
 Gram PairwisePerturbation<T>::cross_product(int mode) const {
     const auto rows = state_->factors.owned(mode);
-    const auto n = static_cast<std::size_t>(columns_);
+    const std::size_t n = columns_;
     Gram result(n * n, 0);
     for (std::int64_t x = 0; x < rows.rows; ++x) {
         const T* const a = rows.row(x);
-        const T* const before = reference_[static_cast<std::size_t>(mode)].data() + x * columns_;
+        const T* const before = reference_[mode].data() + x * columns_;
         for (std::size_t c = 0; c < n; ++c) {
             const double change = static_cast<double>(a[c]) - static_cast<double>(before[c]);
             for (std::size_t s = 0; s < n; ++s) result[s + c * n] += static_cast<double>(a[s]) * change;
@@ -175,10 +171,10 @@ Gram PairwisePerturbation<T>::cross_product(int mode) const {
 template <class T>
 Gram PairwisePerturbation<T>::second_order(int mode) {
     const auto n = static_cast<std::size_t>(columns_), order = block_.sizes.size();
-    const auto self = static_cast<std::size_t>(mode);
+    const std::size_t self = mode;
     for (std::size_t m = 0; m < order; ++m) {
         if (m == self || !is_old_[m]) continue;
-        cross_[m] = cross_product(static_cast<int>(m));
+        cross_[m] = cross_product(m);
         sum_over_ranks(comm_, cross_[m]);
         is_old_[m] = false;
     }
@@ -189,7 +185,7 @@ Gram PairwisePerturbation<T>::second_order(int mode) {
             Gram term = cross_[i];
             multiply_into(term, cross_[j]);
             for (std::size_t k = 0; k < order; ++k)
-                if (k != i && k != j && k != self) multiply_into(term, state_->factors.gram(static_cast<int>(k)));
+                if (k != i && k != j && k != self) multiply_into(term, state_->factors.gram(k));
             for (std::size_t x = 0; x < term.size(); ++x) result[x] += term[x];
         }
     for (std::size_t x = 0; x < result.size(); ++x) result[x] *= state_->lambda[x % n];
@@ -198,17 +194,16 @@ Gram PairwisePerturbation<T>::second_order(int mode) {
 
 template <class T>
 std::int64_t PairwisePerturbation<T>::bytes() const {
-    auto sum = static_cast<std::int64_t>(weights_.bytes() + part_.bytes());
+    std::int64_t sum = weights_.bytes() + part_.bytes();
     for (const auto& pair : pairs_) sum += static_cast<std::int64_t>(pair.values.bytes());
-    for (std::size_t m = 0; m < points_.size(); ++m)
-        sum += static_cast<std::int64_t>(points_[m].bytes() + first_order_[m].bytes() + reference_.size() * sizeof(T));
+    for (std::size_t m = 0; m < points_.size(); ++m) sum += points_[m].bytes() + first_order_[m].bytes() + reference_.size() * sizeof(T);
     return sum;
 }
 
 template <class T>
 MemoryTally PairwisePerturbation<T>::memory(const std::vector<std::int64_t>& sizes, std::int64_t owned, int columns) {
     const auto order = sizes.size(), middle = order / 2;
-    const auto bytes = [&](std::int64_t rows) { return array_memory(rows * columns * static_cast<std::int64_t>(sizeof(T))); };
+    const auto bytes = [&](std::int64_t rows) { return array_memory(rows * columns * std::int64_t{sizeof(T)}); };
     const auto product = [&](std::size_t begin, std::size_t end) {
         std::int64_t result = 1;
         for (auto m = begin; m < end; ++m) result *= sizes[m];
@@ -230,7 +225,7 @@ MemoryTally PairwisePerturbation<T>::memory(const std::vector<std::int64_t>& siz
     if (middle > 1)
         for (std::size_t i = 0; i < middle; ++i) whole = std::max(whole, sizes[i] * product(middle, order));
     tally.hold(bytes(2 * most) + (order > 3 ? bytes(weights) : 0));
-    tally.hold(owned * columns * static_cast<std::int64_t>(sizeof(T)));
+    tally.hold(owned * columns * std::int64_t{sizeof(T)});
     tally.pass(bytes(whole) + local::max_workspace_bytes);
     return tally;
 }

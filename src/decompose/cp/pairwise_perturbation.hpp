@@ -32,7 +32,7 @@ public:
     void multiply(int mode, std::span<const T* const> factors, T* result);
     /// diag(lambda) H_n, column by column. Collective.
     Gram second_order(int mode);
-    void factor_changes(int mode) { is_old_[static_cast<std::size_t>(mode)] = true; }
+    void factor_changes(int mode) { is_old_[mode] = true; }
     std::int64_t bytes() const;
     /// Memory for a block of these sizes of which the rank owns so many rows of factors, an upper bound. Pure.
     static MemoryTally memory(const std::vector<std::int64_t>& sizes, std::int64_t owned, int columns);

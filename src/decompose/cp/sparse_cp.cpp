@@ -73,7 +73,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     const bool folds = distributed.nonzeros.folds;
     SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(options.format), options.rank);
     decompose::check_norm(source.title(), op.norm_squared());
-    CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
+    CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(options.rank, 1), 0};
     if (start) decompose::start_from(*start, op, state);
     CpResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
     result.setup_seconds = watch.lap();

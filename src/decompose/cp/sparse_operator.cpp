@@ -11,7 +11,7 @@ template <class T>
 SparseOperator<T>::SparseOperator(const Communicator& comm, Distributed<T> distributed, sparse::Format format, int columns)
     : CpOperator<T>(comm, columns), distributed_(std::move(distributed)) {
     double squares = 0;
-    for (auto value : distributed_.sets[0].nonzeros.values) squares += static_cast<double>(value) * static_cast<double>(value);
+    for (auto value : distributed_.sets[0].nonzeros.values) squares += static_cast<double>(value) * value;
     comm.sum(&squares, 1);
     this->norm_squared_ = squares;
     comm.agree([&] {
@@ -21,7 +21,7 @@ SparseOperator<T>::SparseOperator(const Communicator& comm, Distributed<T> distr
             release(set.nonzeros.indices);
             release(set.nonzeros.values);
         }
-        this->set_modes(static_cast<int>(distributed_.rows.size()), distributed_.folds);
+        this->set_modes(distributed_.rows.size(), distributed_.folds);
     });
 }
 
@@ -40,7 +40,7 @@ std::int64_t SparseOperator<T>::bytes() const {
     std::int64_t sum = 0;
     for (const auto& kernel : kernels_) sum += kernel->bytes();
     for (const auto& rows : distributed_.rows)
-        sum += rows.count() * 8 + rows.rows_shared() * (4 + this->columns_ * static_cast<std::int64_t>(sizeof(T)));
+        sum += rows.count() * 8 + rows.rows_shared() * (4 + this->columns_ * std::int64_t{sizeof(T)});
     return sum;
 }
 
@@ -61,7 +61,7 @@ MemoryTally SparseOperator<T>::memory(const SparseShare& share, sparse::Format f
         tally.add(sparse::mttkrp_memory<T>(share.rows, share.nonzeros[s], used, share.modes_of(s)));
         tally.hold(-share.nonzeros[s] * share.local_bytes());
     }
-    for (auto rows : share.shared) tally.hold(rows * share.columns * static_cast<std::int64_t>(sizeof(T)));
+    for (auto rows : share.shared) tally.hold(rows * share.columns * std::int64_t{sizeof(T)});
     for (std::size_t s = 0; s < share.nonzeros.size(); ++s)
         tally.hold(sparse::thread_buffer_memory<T>(share.rows, share.nonzeros[s], format_of<T>(share, s, format), share.modes_of(s),
                                                    share.columns, threads));

@@ -17,7 +17,7 @@ class SparseOperator : public CpOperator<T> {
 public:
     SparseOperator(const Communicator& comm, Distributed<T> distributed, sparse::Format format, int columns);
 
-    const ModeRows& rows(int mode) const override { return distributed_.rows[static_cast<std::size_t>(mode)]; }
+    const ModeRows& rows(int mode) const override { return distributed_.rows[mode]; }
 
     /// Frees the nonzeros; there can be no mttkrp() any more. Local.
     void drop_nonzeros() { kernels_.clear(); }

@@ -115,7 +115,7 @@ private:
         if (request_.grid == "predicted") {
             const auto tensor = counted_tensor(team, view);
             return partition::predicted_grid(comm_.size(), nonzeros_.lengths, [&](int mode, std::int64_t layers) {
-                return partition::count_layers(team, tensor, static_cast<std::size_t>(mode), layers);
+                return partition::count_layers(team, tensor, mode, layers);
             });
         }
         if (has_given_grid()) return partition::parse_grid(request_.grid, nonzeros_.order());
@@ -147,10 +147,10 @@ private:
     /// A hash of the indices: the same on any number of ranks that have the nonzeros before.
     void random_parts() {
         comm_.agree([&] {
-            for (std::size_t x = 0; x < static_cast<std::size_t>(nonzeros_.count()); ++x) {
+            for (std::int64_t x = 0; x < nonzeros_.count(); ++x) {
                 auto hash = splitmix(request_.seed);
                 for (const auto& indices : nonzeros_.indices) hash = splitmix(hash ^ static_cast<std::uint64_t>(indices[x]));
-                chosen_.plan.parts.push_back(static_cast<std::int32_t>(hash % static_cast<std::uint64_t>(comm_.size())));
+                chosen_.plan.parts.push_back(hash % static_cast<std::uint64_t>(comm_.size()));
             }
         });
     }
@@ -179,7 +179,7 @@ ChosenDistribution choose_distribution(const Communicator& comm, const sparse::N
 
 MemoryTally choice_memory(const SparseShare& share, const std::string& distribution, bool from_file) {
     constexpr std::int64_t number = sizeof(std::int64_t), rank = sizeof(std::int32_t);
-    const auto order = static_cast<std::int64_t>(share.order());
+    const std::int64_t order = share.order();
     MemoryTally tally;
     if (distribution.starts_with("fine")) {
         tally.hold(rank * share.before);

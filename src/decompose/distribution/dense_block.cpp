@@ -34,7 +34,7 @@ PlainLayout plain_layout(const Tensor<T>& tensor) {
     const auto& state = state_of(tensor, "a decomposition").layout;
     if (is_plain(state)) return {state, 0};
     return {new_layout(*tensor.world().state(), tensor.extents(), Symmetry::none(tensor.order())),
-            state.max_local_size() * static_cast<std::int64_t>(sizeof(T))};
+            state.max_local_size() * std::int64_t{sizeof(T)}};
 }
 
 std::string grid_text(const Layout& layout) {
@@ -48,19 +48,17 @@ std::vector<std::int64_t> owners_of_rows(const Layout& layout, int mode, std::in
     const auto mine = block_position(layout, rank);
     if (mine.count() == 0) return result;
     for (std::int64_t r = 0; r < layout.grid().ranks(); ++r)
-        if (layout.is_first_copy(r) && layout.coordinate(r, mode) == mine.coordinate[static_cast<std::size_t>(mode)] &&
-            layout.local_size(r) > 0)
-            result.push_back(r);
+        if (layout.is_first_copy(r) && layout.coordinate(r, mode) == mine.coordinate[mode] && layout.local_size(r) > 0) result.push_back(r);
     return result;
 }
 
 std::vector<RowTraffic> row_traffic(const Layout& layout, int mode) {
     const auto ranks = layout.grid().ranks();
-    std::vector<std::int64_t> members(static_cast<std::size_t>(layout.slot(mode).grid_length()), 0), number;
+    std::vector<std::int64_t> members(layout.slot(mode).grid_length(), 0), number;
     std::vector<BlockPosition> blocks;
     for (std::int64_t rank = 0; rank < ranks; ++rank) {
         blocks.push_back(block_position(layout, rank));
-        auto& count = members[static_cast<std::size_t>(blocks.back().coordinate[static_cast<std::size_t>(mode)])];
+        auto& count = members[blocks.back().coordinate[mode]];
         number.push_back(count);
         if (blocks.back().count() > 0) ++count;
     }
@@ -68,8 +66,8 @@ std::vector<RowTraffic> row_traffic(const Layout& layout, int mode) {
     for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
         result.emplace_back();
         if (blocks[rank].count() == 0) continue;
-        const auto m = static_cast<std::size_t>(mode);
-        const auto rows = blocks[rank].sizes[m], group = members[static_cast<std::size_t>(blocks[rank].coordinate[m])];
+        const std::size_t m = mode;
+        const auto rows = blocks[rank].sizes[m], group = members[blocks[rank].coordinate[m]];
         const auto owned = count_residues(rows, number[rank], group);
         result.back() = {owned, owned * (group - 1), rows - owned};
     }
@@ -77,14 +75,14 @@ std::vector<RowTraffic> row_traffic(const Layout& layout, int mode) {
 }
 
 RowTraffic row_traffic(const Layout& layout, int mode, std::int64_t rank) {
-    return layout.grid().is_idle(rank) ? RowTraffic() : row_traffic(layout, mode)[static_cast<std::size_t>(rank)];
+    return layout.grid().is_idle(rank) ? RowTraffic() : row_traffic(layout, mode)[rank];
 }
 
 std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count) {
-    const auto paired = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(ranks)));
+    const std::int64_t paired = std::bit_floor(static_cast<std::uint64_t>(ranks));
     const auto steps = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(paired))) - 1;
     const auto messages = rank >= paired ? 1 : steps + (rank + paired < ranks ? 1 : 0);
-    return messages * count * static_cast<std::int64_t>(sizeof(double));
+    return messages * count * std::int64_t{sizeof(double)};
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \

@@ -25,20 +25,20 @@ struct LayerGroup {
 LayerGroup group_of(const Communicator& comm, const DistributionPlan& plan, int mode, std::int64_t length) {
     LayerGroup group;
     if (plan.grain != Grain::medium) {
-        group.ranks.resize(static_cast<std::size_t>(comm.size()));
+        group.ranks.resize(comm.size());
         std::iota(group.ranks.begin(), group.ranks.end(), 0);
         group.end = length;
         return group;
     }
     std::int64_t stride = 1;
     for (auto m = plan.grid.size(); m-- > static_cast<std::size_t>(mode) + 1;) stride *= plan.grid[m];
-    const auto places = plan.grid[static_cast<std::size_t>(mode)];
+    const auto places = plan.grid[mode];
     const auto coordinate = comm.rank() / stride % places;
     for (std::int64_t r = 0; r < comm.size(); ++r)
         if (r / stride % places == coordinate) group.ranks.push_back(r);
-    const auto& boundaries = plan.boundaries[static_cast<std::size_t>(mode)];
-    group.begin = boundaries[static_cast<std::size_t>(coordinate)];
-    group.end = boundaries[static_cast<std::size_t>(coordinate) + 1];
+    const auto& boundaries = plan.boundaries[mode];
+    group.begin = boundaries[coordinate];
+    group.end = boundaries[coordinate + 1];
     return group;
 }
 
@@ -47,32 +47,31 @@ std::vector<std::int64_t> owners_in_layers(const Communicator& comm, const Distr
                                            const std::vector<std::int64_t>& held) {
     const auto group = group_of(comm, plan, mode, length);
     const auto decider = group.ranks[static_cast<std::size_t>(mode) % group.ranks.size()];
-    std::vector<std::vector<std::int64_t>> outgoing(static_cast<std::size_t>(comm.size())), answers(outgoing.size());
-    comm.agree([&] { outgoing[static_cast<std::size_t>(decider)] = held; });
+    std::vector<std::vector<std::int64_t>> outgoing(comm.size()), answers(outgoing.size());
+    comm.agree([&] { outgoing[decider] = held; });
     auto incoming = exchanged(comm, std::move(outgoing));
     comm.agree([&] {
         if (decider != comm.rank()) return;
         partition::LayerRows layer{group.begin, group.end, {}};
-        for (auto r : group.ranks) layer.held.push_back(std::move(incoming[static_cast<std::size_t>(r)]));
+        for (auto r : group.ranks) layer.held.push_back(std::move(incoming[r]));
         const auto owners = partition::assign_rows(layer, plan.row_rule);
         for (std::size_t q = 0; q < group.ranks.size(); ++q) {
-            auto& answer = answers[static_cast<std::size_t>(group.ranks[q])];
+            auto& answer = answers[group.ranks[q]];
             auto at = owners.rows.begin();
             for (auto row : layer.held[q]) {
                 at = std::lower_bound(at, owners.rows.end(), row);
-                answer.push_back(group.ranks[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(at - owners.rows.begin())])]);
+                answer.push_back(group.ranks[owners.owner[at - owners.rows.begin()]]);
             }
         }
     });
-    return std::move(exchanged(comm, std::move(answers))[static_cast<std::size_t>(decider)]);
+    return std::move(exchanged(comm, std::move(answers))[decider]);
 }
 
 /// Coarse grain: the rank that owns a slice.
 std::int32_t slice_owner(const DistributionPlan& plan, std::size_t mode, std::int64_t slice) {
-    if (plan.owners.empty()) return static_cast<std::int32_t>(partition::layer_of(plan.boundaries[mode], slice));
+    if (plan.owners.empty()) return partition::layer_of(plan.boundaries[mode], slice);
     const auto& owners = plan.owners[mode];
-    return owners
-        .owner[static_cast<std::size_t>(std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) - owners.slices.begin())];
+    return owners.owner[std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) - owners.slices.begin()];
 }
 
 /// Where each nonzero goes for a set.
@@ -118,9 +117,8 @@ public:
         const auto [least, largest] = std::minmax_element(rows.index.begin(), rows.index.end());
         begin_ = *least;
         if (*largest - begin_ < dense_range * rows.count()) {
-            place_.resize(static_cast<std::size_t>(*largest - begin_ + 1));
-            for (std::size_t i = 0; i < rows.index.size(); ++i)
-                place_[static_cast<std::size_t>(rows.index[i] - begin_)] = static_cast<std::uint32_t>(i);
+            place_.resize(*largest - begin_ + 1);
+            for (std::size_t i = 0; i < rows.index.size(); ++i) place_[rows.index[i] - begin_] = i;
             return;
         }
         sorted_.reserve(rows.index.size());
@@ -133,13 +131,13 @@ public:
         for (std::size_t x = 0; x < indices.size(); ++x)
             result[x] =
                 sorted_.empty()
-                    ? place_[static_cast<std::size_t>(indices[x] - begin_)]
+                    ? place_[indices[x] - begin_]
                     : std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<std::int64_t, std::uint32_t>(indices[x], 0))->second;
         return result;
     }
 
     /// Memory for so many rows, an upper bound. Pure.
-    static std::int64_t bytes(std::int64_t rows) { return rows * dense_range * static_cast<std::int64_t>(sizeof(std::uint32_t)); }
+    static std::int64_t bytes(std::int64_t rows) { return rows * dense_range * std::int64_t{sizeof(std::uint32_t)}; }
 
 private:
     static constexpr std::int64_t dense_range = 8;
@@ -169,7 +167,7 @@ Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros
         std::vector<std::int32_t> to;
         sparse::Nonzeros<T> mine;
         comm.agree([&] {
-            to = ranks_of(nonzeros, plan, static_cast<std::size_t>(s));
+            to = ranks_of(nonzeros, plan, s);
             mine = s + 1 == sets ? std::move(nonzeros) : nonzeros;
         });
         moved.push_back(route(comm, std::move(mine), to));
@@ -179,7 +177,7 @@ Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros
         set.nonzeros.values = std::move(moved.back().values);
     }
     for (int m = 0; m < order; ++m) {
-        const auto place = static_cast<std::size_t>(m);
+        const std::size_t place = m;
         const auto held = held_rows(comm, moved, place, coarse && plan.rows_everywhere);
         std::vector<std::int64_t> owner;
         if (coarse)

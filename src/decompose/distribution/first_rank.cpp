@@ -108,22 +108,21 @@ template <class V>
 std::vector<Piece> pieces(const std::vector<Part>& parts, V* data, bool packed = false) {
     std::vector<Piece> result;
     for (const auto& part : parts)
-        result.push_back({part.peer, reinterpret_cast<std::byte*>(data + (packed ? 0 : part.begin)),
-                          (part.end - part.begin) * static_cast<std::int64_t>(sizeof(V))});
+        result.push_back(
+            {part.peer, reinterpret_cast<std::byte*>(data + (packed ? 0 : part.begin)), (part.end - part.begin) * std::int64_t{sizeof(V)}});
     return result;
 }
 
 }  // namespace
 
 void sum_to_first(const Communicator& comm, std::span<double> values) {
-    const auto count = static_cast<std::int64_t>(values.size());
+    const auto count = std::ssize(values);
     const Halves halves(comm.size(), count);
     std::vector<double> other(comm.size() > 1 ? values.size() : 0);
     for (const auto& round : summing_rounds(halves, comm.size(), comm.rank())) {
         comm.exchange(pieces(round.sends, values.data()), pieces(round.receives, other.data(), true));
         for (const auto& part : round.receives)
-            for (auto i = part.begin; i < part.end; ++i)
-                values[static_cast<std::size_t>(i)] += other[static_cast<std::size_t>(i - part.begin)];
+            for (auto i = part.begin; i < part.end; ++i) values[i] += other[i - part.begin];
     }
     const auto last = collecting_round(halves, comm.rank());
     comm.exchange(pieces(last.sends, values.data()), pieces(last.receives, values.data()));
@@ -131,11 +130,11 @@ void sum_to_first(const Communicator& comm, std::span<double> values) {
 
 std::int64_t sum_to_first_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count) {
     const Halves halves(ranks, count);
-    return (sent(summing_rounds(halves, ranks, rank)) + sent(collecting_round(halves, rank))) * static_cast<std::int64_t>(sizeof(double));
+    return (sent(summing_rounds(halves, ranks, rank)) + sent(collecting_round(halves, rank))) * std::int64_t{sizeof(double)};
 }
 
 void share_from_first(const Communicator& comm, std::span<std::byte> bytes) {
-    const Halves halves(comm.size(), static_cast<std::int64_t>(bytes.size()));
+    const Halves halves(comm.size(), std::ssize(bytes));
     for (const auto& round : sharing_rounds(halves, comm.size(), comm.rank()))
         comm.exchange(pieces(round.sends, bytes.data()), pieces(round.receives, bytes.data()));
 }

@@ -27,7 +27,7 @@ std::vector<std::int32_t> read_parts(const std::string& path, const std::string&
 /// Gives each rank its part of what rank 0 has: rank r's nonzeros follow those of the ranks before.
 std::vector<std::int32_t> dealt(const Communicator& comm, const std::vector<std::int32_t>& parts, std::int64_t mine) {
     const auto counts = gathered(comm, std::vector<std::int64_t>{mine});
-    std::vector<std::vector<std::int32_t>> outgoing(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<std::int32_t>> outgoing(comm.size());
     comm.agree([&] {
         auto at = parts.begin();
         for (std::size_t r = 0; r < outgoing.size() && comm.rank() == 0; ++r) {
@@ -66,7 +66,7 @@ std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse
     std::int64_t count = 0;
     for (std::size_t m = 0; m < owners.size(); ++m) {
         owners[m].slices = gathered(comm, nonempty_slices(comm, nonzeros.indices[m]).mine);
-        count += static_cast<std::int64_t>(owners[m].slices.size());
+        count += std::ssize(owners[m].slices);
     }
     std::vector<std::int32_t> parts;
     comm.agree([&] {
@@ -77,7 +77,7 @@ std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse
         auto at = parts.begin();
         for (auto& mode : owners) {
             mode.owner.assign(at, at + static_cast<std::ptrdiff_t>(mode.slices.size()));
-            at += static_cast<std::ptrdiff_t>(mode.slices.size());
+            at += mode.slices.size();
         }
     });
     return owners;

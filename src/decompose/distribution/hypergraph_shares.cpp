@@ -44,7 +44,7 @@ public:
         : comm_(comm), lists_(std::move(lists)), first_{0}, first_mine_{0} {
         for (const auto& list : lists_) {
             first_.push_back(first_.back() + list.total());
-            first_mine_.push_back(first_mine_.back() + static_cast<std::int64_t>(list.mine.size()));
+            first_mine_.push_back(first_mine_.back() + std::ssize(list.mine));
         }
     }
     std::int64_t all() const { return first_.back(); }
@@ -59,11 +59,11 @@ public:
     /// The rank that has a vertex.
     std::size_t owner(std::size_t mode, std::int64_t number) const {
         const auto& first = lists_[mode].first;
-        return static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), number - first_[mode]) - first.begin() - 1);
+        return std::upper_bound(first.begin(), first.end(), number - first_[mode]) - first.begin() - 1;
     }
 
 private:
-    std::int64_t first_number(std::size_t mode) const { return first_[mode] + lists_[mode].first[static_cast<std::size_t>(comm_.rank())]; }
+    std::int64_t first_number(std::size_t mode) const { return first_[mode] + lists_[mode].first[comm_.rank()]; }
 
     const Communicator& comm_;
     std::vector<SliceList> lists_;
@@ -73,7 +73,7 @@ private:
 /// Tells the owners of slices of `mode` with which slices of another mode they share nonzeros.
 void add_pins(const Communicator& comm, const SliceVertices& vertices, std::size_t mode, const std::vector<SlicePair>& pairs,
               std::vector<Pin>& pins) {
-    std::vector<std::vector<SlicePair>> outgoing(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<SlicePair>> outgoing(comm.size());
     comm.agree([&] {
         for (const auto& pair : pairs) outgoing[vertices.owner(mode, pair.first)].push_back(pair);
     });
@@ -91,10 +91,10 @@ partition::HypergraphData data_of(std::vector<Pin> pins, std::int64_t vertices, 
     partition::HypergraphData data;
     data.vertices = vertices;
     for (std::size_t i = 0; i < pins.size(); ++i) {
-        data.pins.push_back(static_cast<std::uint32_t>(pins[i].vertex));
+        data.pins.push_back(pins[i].vertex);
         if (i + 1 < pins.size() && pins[i + 1].net == pins[i].net) continue;
         nets.push_back(pins[i].net);
-        data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        data.net_begin.push_back(std::ssize(data.pins));
     }
     return data;
 }
@@ -109,7 +109,7 @@ partition::HypergraphShare fine_grain_share(const Communicator& comm, const spar
         const auto view = view_of(nonzeros);
         rows = partition::nonempty_rows(view);
         result.hypergraph = partition::fine_grain_hypergraph(view, rows);
-        result.vertices.resize(static_cast<std::size_t>(nonzeros.count()));
+        result.vertices.resize(nonzeros.count());
         std::iota(result.vertices.begin(), result.vertices.end(),
                   std::accumulate(counts.begin(), counts.begin() + comm.rank(), std::int64_t{0}));
         release(rows.position);
@@ -163,7 +163,7 @@ CoarseGrainShare coarse_grain_share(const Communicator& comm, const sparse::Nonz
             result.slices.push_back(list.mine);
         }
         auto data = data_of(std::move(pins), vertices.mine(), result.share.nets);
-        data.constraints = static_cast<int>(constraints);
+        data.constraints = constraints;
         data.weights = std::move(counts);
         result.share.hypergraph = partition::Hypergraph(std::move(data));
         result.share.all_nets = vertices.all();

@@ -9,14 +9,14 @@ namespace arges::decompose {
 
 std::int64_t ModeRows::rows_shared() const {
     std::int64_t sum = 0;
-    for (const auto& s : shared) sum += static_cast<std::int64_t>(s.rows.size());
+    for (const auto& s : shared) sum += std::ssize(s.rows);
     return sum;
 }
 
 ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& held, const std::vector<std::int64_t>& owner) {
-    std::vector<std::vector<std::int64_t>> wanted(static_cast<std::size_t>(comm.size())), asked;
+    std::vector<std::vector<std::int64_t>> wanted(comm.size()), asked;
     comm.agree([&] {
-        for (std::size_t i = 0; i < held.size(); ++i) wanted[static_cast<std::size_t>(owner[i])].push_back(held[i]);
+        for (std::size_t i = 0; i < held.size(); ++i) wanted[owner[i]].push_back(held[i]);
         asked = wanted;
     });
     asked = exchanged(comm, std::move(asked));
@@ -32,24 +32,24 @@ ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& h
         rows.owned = rows.count();
         const auto owned_end = rows.index.begin() + rows.owned;
         for (std::int64_t r = 0; r < comm.size(); ++r) {
-            const auto& list = asked[static_cast<std::size_t>(r)];
+            const auto& list = asked[r];
             if (r == comm.rank() || list.empty()) continue;
             rows.shared.push_back({r, {}});
             rows.shared.back().rows.reserve(list.size());
             auto at = rows.index.begin();
             for (auto row : list) {
                 at = std::lower_bound(at, owned_end, row);
-                rows.shared.back().rows.push_back(static_cast<std::uint32_t>(at - rows.index.begin()));
+                rows.shared.back().rows.push_back(at - rows.index.begin());
             }
         }
         for (std::int64_t r = 0; r < comm.size(); ++r)
-            if (r != comm.rank()) others += wanted[static_cast<std::size_t>(r)].size();
+            if (r != comm.rank()) others += wanted[r].size();
         std::vector<std::int64_t> index;  // of no more room than it needs
         index.reserve(static_cast<std::size_t>(rows.owned) + others);
         index.assign(rows.index.begin(), rows.index.end());
         rows.index.swap(index);
         for (std::int64_t r = 0; r < comm.size(); ++r) {
-            const auto& list = wanted[static_cast<std::size_t>(r)];
+            const auto& list = wanted[r];
             if (r == comm.rank() || list.empty()) continue;
             const auto begin = rows.count();
             rows.index.insert(rows.index.end(), list.begin(), list.end());
@@ -61,15 +61,15 @@ ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& h
 
 template <class T>
 RowExchange<T>::RowExchange(const Communicator& comm, const ModeRows& rows, int columns)
-    : comm_(comm), rows_(rows), columns_(columns), buffer_(static_cast<std::size_t>(rows.rows_shared() * columns)) {}
+    : comm_(comm), rows_(rows), columns_(columns), buffer_(rows.rows_shared() * columns) {}
 
 /// Rows of one other owner lie next to each other: they are sent and received where they are.
 template <class T>
 std::vector<Piece> RowExchange<T>::needed_pieces(sparse::RowMatrix<T> matrix) const {
     std::vector<Piece> pieces;
     for (const auto& n : rows_.needed)
-        pieces.push_back({n.owner, reinterpret_cast<std::byte*>(matrix.row(n.begin)),
-                          (n.end - n.begin) * columns_ * static_cast<std::int64_t>(sizeof(T))});
+        pieces.push_back(
+            {n.owner, reinterpret_cast<std::byte*>(matrix.row(n.begin)), (n.end - n.begin) * columns_ * std::int64_t{sizeof(T)}});
     return pieces;
 }
 
@@ -78,7 +78,7 @@ std::vector<Piece> RowExchange<T>::shared_pieces() {
     std::vector<Piece> pieces;
     auto* at = reinterpret_cast<std::byte*>(buffer_.data());
     for (const auto& s : rows_.shared) {
-        const auto bytes = static_cast<std::int64_t>(s.rows.size()) * columns_ * static_cast<std::int64_t>(sizeof(T));
+        const auto bytes = std::ssize(s.rows) * columns_ * std::int64_t{sizeof(T)};
         pieces.push_back({s.rank, at, bytes});
         at += bytes;
     }

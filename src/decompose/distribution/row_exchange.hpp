@@ -28,10 +28,10 @@ struct ModeRows {
     };
     std::vector<Shared> shared;
 
-    std::int64_t count() const { return static_cast<std::int64_t>(index.size()); }
+    std::int64_t count() const { return std::ssize(index); }
     /// Memory of the lists, in bytes.
     std::int64_t bytes() const {
-        return count() * static_cast<std::int64_t>(sizeof(std::int64_t)) + rows_shared() * static_cast<std::int64_t>(sizeof(std::uint32_t));
+        return count() * std::int64_t{sizeof(std::int64_t)} + rows_shared() * std::int64_t{sizeof(std::uint32_t)};
     }
     /// Rows that an expand sends from here, and that a fold brings here.
     std::int64_t rows_shared() const;
@@ -51,9 +51,7 @@ class RowExchange {
 public:
     RowExchange(const Communicator& comm, const ModeRows& rows, int columns);
     /// Memory of the buffers, in bytes. Pure.
-    static std::int64_t memory(const ModeRows& rows, int columns) {
-        return rows.rows_shared() * columns * static_cast<std::int64_t>(sizeof(T));
-    }
+    static std::int64_t memory(const ModeRows& rows, int columns) { return rows.rows_shared() * columns * std::int64_t{sizeof(T)}; }
 
     /// Starts to send owned rows to the ranks that need them; the matrix must stay as it is until finish_expand().
     void start_expand(sparse::RowMatrix<T> matrix);

@@ -35,12 +35,12 @@ partition::Team::Numbers RankTeam::pass_along(Numbers state, const std::function
     Numbers size(1);
     if (comm_.rank() > 0) {
         comm_.exchange({}, {piece(comm_.rank() - 1, size)});
-        state.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, size[0])));
+        state.resize(std::max<std::int64_t>(0, size[0]));
         comm_.exchange({}, {piece(comm_.rank() - 1, state)});
     }
     if (size[0] != failed) error.run([&] { state = step(state); });
     if (error.any() || size[0] == failed) state.clear();
-    size[0] = error.any() || size[0] == failed ? failed : static_cast<std::int64_t>(state.size());
+    size[0] = error.any() || size[0] == failed ? failed : std::ssize(state);
     if (comm_.rank() + 1 < comm_.size()) comm_.exchange({piece(comm_.rank() + 1, size), piece(comm_.rank() + 1, state)}, {});
     comm_.agree([&] { error.rethrow(); });
     comm_.broadcast(state, comm_.size() - 1);

@@ -14,7 +14,7 @@ public:
     explicit RankTeam(const Communicator& comm) : comm_(comm) {}
     std::int64_t size() const override { return comm_.size(); }
     std::int64_t rank() const override { return comm_.rank(); }
-    void sum(Numbers& values) const override { comm_.sum(values.data(), static_cast<std::int64_t>(values.size())); }
+    void sum(Numbers& values) const override { comm_.sum(values.data(), std::ssize(values)); }
     void agree(const std::function<void()>& work) const override { comm_.agree(work); }
     Numbers all_gather(const Numbers& mine) const override { return gathered(comm_, mine); }
     std::vector<Numbers> all_to_all(std::vector<Numbers> to_rank) const override;

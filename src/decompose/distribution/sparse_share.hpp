@@ -17,7 +17,7 @@ struct SparseShare {
     std::vector<std::int64_t> rows{}, owned{}, shared{};  ///< by mode: of a factor, those of them that the rank owns, rows sent to others
     int columns = 0;                                      ///< of a factor
 
-    int order() const { return static_cast<int>(lengths.size()); }
+    int order() const { return lengths.size(); }
     /// Modes that a set is for.
     std::vector<int> modes_of(std::size_t set) const {
         std::vector<int> modes;

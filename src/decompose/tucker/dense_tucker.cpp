@@ -59,7 +59,7 @@ public:
         }
         core_ = Tensor<T>(tensor_.state());
         for (std::size_t k = 0; k < order_.size(); ++k) {
-            const std::vector<int> settled(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(k));
+            const std::vector<int> settled(order_.begin(), order_.begin() + k);
             core_ = project(move(core_, order_[k], settled), order_[k]);
         }
         const double kept = decompose::norm_squared(core_);
@@ -70,7 +70,7 @@ public:
         core_ = Tensor<T>(tensor_.state());
         double left = budget(), discarded = 0;
         for (std::size_t k = 0; k < order_.size(); ++k) {
-            const std::vector<int> settled(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(k));
+            const std::vector<int> settled(order_.begin(), order_.begin() + k);
             core_ = move(core_, order_[k], settled);
             truncate(core_, order_[k], rule(order_[k], left / static_cast<double>(order_.size() - k)), 0);
             left -= discarded_;
@@ -105,8 +105,7 @@ public:
             const auto length = tensor_.extents()[m];
             for (auto i = comm_.rank(); i < length; i += comm_.size()) {
                 rows[m].push_back(i);
-                for (std::int64_t c = 0; c < factors_[m].rank; ++c)
-                    values[m].push_back(factors_[m].u[static_cast<std::size_t>(i + c * length)]);
+                for (std::int64_t c = 0; c < factors_[m].rank; ++c) values[m].push_back(factors_[m].u[i + c * length]);
             }
         }
         auto core = core_;
@@ -119,11 +118,11 @@ public:
     std::vector<TuckerStep> steps() { return std::move(steps_).finish(); }
 
 private:
-    double ranks() const { return static_cast<double>(comm_.size()); }
+    double ranks() const { return comm_.size(); }
     double budget() const { return options_.relative_error * options_.relative_error * norm_squared_; }
 
     RankRule rule(int mode, double allowed) const {
-        const auto m = static_cast<std::size_t>(mode);
+        const std::size_t m = mode;
         return {ranks_[m] > 0 ? ranks_[m] : tensor_.extents()[m], options_.relative_error > 0 ? at_least_zero(allowed) : -1};
     }
 
@@ -138,7 +137,7 @@ private:
 
     /// The kernel for a matricization.
     TuckerKernel kernel(const Tensor<T>& tensor, int mode, const RankRule& rule) const {
-        const auto length = tensor.extents()[static_cast<std::size_t>(mode)], width = tensor.size() / length;
+        const auto length = tensor.extents()[mode], width = tensor.size() / length;
         if (tensor.order() == 1 || rule.most > width) return TuckerKernel::gram;
         if (options_.kernel != TuckerKernel::automatic) return options_.kernel;
         const bool accurate =
@@ -149,8 +148,8 @@ private:
     /// Finds the factor of a mode of a tensor in which it is whole.
     void truncate(const Tensor<T>& tensor, int mode, const RankRule& rule, int iteration) {
         auto& step = steps_.begin(mode, iteration);
-        const auto length = tensor.extents()[static_cast<std::size_t>(mode)];
-        auto& factor = factors_[static_cast<std::size_t>(mode)];
+        const auto length = tensor.extents()[mode];
+        auto& factor = factors_[mode];
         const RankRule limited{std::min(rule.most, length), rule.allowed};
         step.kernel = kernel(tensor, mode, limited);
         steps_.note(step, 0);
@@ -174,7 +173,7 @@ private:
     Tensor<T> project(const Tensor<T>& tensor, int mode) {
         auto& step = steps_.go_on(mode);
         steps_.note(step, 0);
-        const auto& factor = factors_[static_cast<std::size_t>(mode)];
+        const auto& factor = factors_[mode];
         auto result = decompose::mode_product<T>(tensor, mode, factor.u, factor.rank);
         step.product_seconds += steps_.note(step, 0);
         steps_.raise_bound(step, bound_of_product(tensor.extents(), mode));
@@ -184,8 +183,8 @@ private:
     double bound_of_product(const std::vector<std::int64_t>& extents, int mode) const {
         double size = 1;
         for (auto n : extents) size *= static_cast<double>(n);
-        const auto place = static_cast<std::size_t>(mode);
-        const auto length = static_cast<double>(extents[place]);
+        const std::size_t place = mode;
+        const double length = extents[place];
         return decompose::product_bound(length, size / length, static_cast<double>(factors_[place].rank), ranks());
     }
 
@@ -194,10 +193,10 @@ private:
     void sweep(const Tensor<T>& tensor, int begin, int end) {
         if (end - begin == 1) {
             auto whole = move(tensor, begin, {});
-            truncate(whole, begin, {ranks_[static_cast<std::size_t>(begin)], -1}, iteration_);
+            truncate(whole, begin, {ranks_[begin], -1}, iteration_);
             if (end < tensor_.order()) return;
             core_ = project(whole, begin);
-            error_ = std::sqrt(at_least_zero(norm_squared_ - factors_[static_cast<std::size_t>(begin)].kept) / norm_squared_);
+            error_ = std::sqrt(at_least_zero(norm_squared_ - factors_[begin].kept) / norm_squared_);
             return;
         }
         const int middle = (begin + end) / 2;
@@ -215,12 +214,10 @@ private:
         Expression<T> product = tensor[Labels(labels)];
         auto least = std::numeric_limits<double>::infinity();
         for (int m = begin; m < end; ++m) {
-            const auto place = static_cast<std::size_t>(m);
+            const std::size_t place = m;
             least = std::min(least, bound_of_product(tensor.extents(), m));
             Tensor<T> factor(tensor.world(), {extents[place], factors_[place].rank}, "factor");
-            factor.for_each_local([&, length = extents[place]](Index i, T& value) {
-                value = factors_[place].u[static_cast<std::size_t>(i[0] + i[1] * length)];
-            });
+            factor.for_each_local([&, length = extents[place]](Index i, T& value) { value = factors_[place].u[i[0] + i[1] * length]; });
             const auto truncated = "y" + std::to_string(m + 1);
             product = product * factor[Labels(std::vector<std::string>{labels[place], truncated})];
             labels[place] = truncated;
@@ -236,14 +233,13 @@ private:
     void take(const TuckerModel<T>& start) {
         for (int m = 0; m < start.order(); ++m) {
             const auto rows = start.gather(m);
-            const auto place = static_cast<std::size_t>(m);
+            const std::size_t place = m;
             auto& factor = factors_[place];
             factor.rank = start.ranks()[place];
             factor.u.resize(rows.size());
             const auto length = start.lengths()[place];
             for (std::int64_t i = 0; i < length; ++i)
-                for (std::int64_t c = 0; c < factor.rank; ++c)
-                    factor.u[static_cast<std::size_t>(i + c * length)] = rows[static_cast<std::size_t>(i * factor.rank + c)];
+                for (std::int64_t c = 0; c < factor.rank; ++c) factor.u[i + c * length] = rows[i * factor.rank + c];
         }
     }
 
@@ -276,8 +272,7 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = source.world->communicator().maximum(
         place.original_bytes + decompose::dense_tucker_memory<T>(tensor.world(), place.layout, options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast,
-                              source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * std::int64_t{sizeof(T)});
     source.world->agree([&] {
         if (options.planned) options.planned(forecast);
     });

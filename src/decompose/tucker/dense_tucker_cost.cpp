@@ -19,7 +19,7 @@ double cube(double n) { return n * n * n; }
 }  // namespace
 
 TuckerKernel cheaper_kernel(std::int64_t length, std::int64_t width, std::int64_t ranks) {
-    const auto n = static_cast<double>(length), w = static_cast<double>(width), processes = static_cast<double>(ranks);
+    const double n = length, w = width, processes = ranks;
     const double shorter = std::min(n, w), longer = std::max(n, w);
     const double gram = n * n * w / processes + eigen_flops * cube(n);
     const double qr = tsqr_slowness * 2 * longer * shorter * shorter / processes + svd_flops * cube(shorter);
@@ -31,7 +31,7 @@ std::vector<int> cheapest_mode_order(const Layout& layout, const std::vector<std
                                      const MachineModel& machine) {
     const auto order = layout.extents().size();
     const auto sets = std::size_t{1} << order;
-    const auto processes = static_cast<double>(layout.grid().ranks());
+    const double processes = layout.grid().ranks();
     const auto kept = [&](std::size_t m) {
         const auto length = layout.extents()[m];
         return static_cast<double>(ranks[m] > 0 ? ranks[m] : std::max<std::int64_t>(1, length / 4));
@@ -44,17 +44,16 @@ std::vector<int> cheapest_mode_order(const Layout& layout, const std::vector<std
         for (std::size_t m = 0; m < order; ++m) elements *= (set >> m & 1) != 0 ? kept(m) : static_cast<double>(layout.extents()[m]);
         for (std::size_t m = 0; m < order; ++m) {
             if ((set >> m & 1) != 0) continue;
-            const auto n = static_cast<double>(layout.extents()[m]);
+            const double n = layout.extents()[m];
             const double flops = (n + 2 * kept(m)) * elements / processes + eigen_flops * cube(n);
-            const double moved =
-                layout.slot(static_cast<int>(m)).grid_length() > 1 ? elements / processes * static_cast<double>(element_bytes) : 0;
+            const double moved = layout.slot(m).grid_length() > 1 ? elements / processes * static_cast<double>(element_bytes) : 0;
             const double cost = best[set] + flops / machine.flops_per_second + moved / machine.bytes_per_second;
             const auto next = set | std::size_t{1} << m;
             if (cost < best[next]) best[next] = cost, last[next] = m;
         }
     }
     std::vector<int> result;
-    for (auto set = sets - 1; set != 0; set &= ~(std::size_t{1} << last[set])) result.push_back(static_cast<int>(last[set]));
+    for (auto set = sets - 1; set != 0; set &= ~(std::size_t{1} << last[set])) result.push_back(last[set]);
     std::reverse(result.begin(), result.end());
     return result;
 }

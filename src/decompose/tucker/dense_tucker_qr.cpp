@@ -88,7 +88,7 @@ linalg::DenseSvd<T> svd_of_triangle(TallQr<T>& qr, DistributedMatrix<T>& matrix,
 template <class T>
 std::vector<double> squares_of(const std::vector<T>& values) {
     std::vector<double> squares;
-    for (auto s : values) squares.push_back(static_cast<double>(s) * static_cast<double>(s));
+    for (auto s : values) squares.push_back(static_cast<double>(s) * s);
     return squares;
 }
 
@@ -96,7 +96,7 @@ std::vector<double> squares_of(const std::vector<T>& values) {
 template <class T>
 Subspace<T> of_wide(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     const auto& world = *tensor.world().state();
-    const auto length = tensor.extents()[static_cast<std::size_t>(mode)];
+    const auto length = tensor.extents()[mode];
     auto matrix = spread_matrix(tensor, mode, true, length);
     TallQr<T> qr(matrix);
     auto svd = svd_of_triangle(qr, matrix, false);
@@ -104,7 +104,7 @@ Subspace<T> of_wide(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     result.planned_bytes = tsqr_bytes(world, length, 0, sizeof(T));
     if (world.rank() == 0) {
         for (std::int64_t c = 0; c < result.rank; ++c)
-            for (std::int64_t i = 0; i < length; ++i) result.u[static_cast<std::size_t>(i + c * length)] = svd.Vh->column(i)[c];
+            for (std::int64_t i = 0; i < length; ++i) result.u[i + c * length] = svd.Vh->column(i)[c];
         result.fix_signs();
     }
     result.share(world);
@@ -115,7 +115,7 @@ Subspace<T> of_wide(const Tensor<T>& tensor, int mode, const RankRule& rule) {
 template <class T>
 Subspace<T> of_long(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     const auto& world = *tensor.world().state();
-    const auto m = static_cast<std::size_t>(mode);
+    const std::size_t m = mode;
     const auto length = tensor.extents()[m], width = tensor.size() / length;
     const auto moved = moved_to(tensor, layout_with_spread_mode(tensor.state()->shape(), mode));
     auto matrix = spread_matrix(moved.tensor, mode, false, width);
@@ -136,7 +136,7 @@ Subspace<T> of_long(const Tensor<T>& tensor, int mode, const RankRule& rule) {
         const auto theirs = block_position(layout, r);
         for (std::int64_t c = 0; c < result.rank; ++c)
             for (std::int64_t x = 0; x < theirs.sizes[m]; ++x)
-                result.u[static_cast<std::size_t>(theirs.coordinate[m] + x * theirs.grid_length[m] + c * length)] = *next++;
+                result.u[theirs.coordinate[m] + x * theirs.grid_length[m] + c * length] = *next++;
     }
     result.fix_signs();
     result.planned_bytes = moved.planned_bytes + tsqr_bytes(world, width, result.rank, sizeof(T)) +
@@ -148,7 +148,7 @@ Subspace<T> of_long(const Tensor<T>& tensor, int mode, const RankRule& rule) {
 
 template <class T>
 Subspace<T> subspace_by_qr(const Tensor<T>& tensor, int mode, const RankRule& rule) {
-    const auto length = tensor.extents()[static_cast<std::size_t>(mode)];
+    const auto length = tensor.extents()[mode];
     return length > tensor.size() / length ? of_long(tensor, mode, rule) : of_wide(tensor, mode, rule);
 }
 

@@ -12,16 +12,15 @@
 namespace arges::decompose {
 
 template <class T>
-Subspace<T>::Subspace(const std::vector<double>& squares, const RankRule& rule, std::int64_t length)
-    : rank(static_cast<std::int64_t>(squares.size())) {
+Subspace<T>::Subspace(const std::vector<double>& squares, const RankRule& rule, std::int64_t length) : rank(std::ssize(squares)) {
     while (rank > 1) {
-        const double next = discarded + squares[static_cast<std::size_t>(rank - 1)];
+        const double next = discarded + squares[rank - 1];
         if (rank <= rule.most && (rule.allowed < 0 || next > rule.allowed)) break;
         discarded = next;
         --rank;
     }
-    for (std::int64_t i = 0; i < rank; ++i) kept += squares[static_cast<std::size_t>(i)];
-    u.resize(static_cast<std::size_t>(length * rank));
+    for (std::int64_t i = 0; i < rank; ++i) kept += squares[i];
+    u.resize(length * rank);
 }
 
 template <class T>
@@ -37,7 +36,7 @@ template <class T>
 void Subspace<T>::share(const WorldState& world) {
     const auto bytes = std::as_writable_bytes(std::span(u));
     share_from_first(world.communicator(), bytes);
-    planned_bytes += share_from_first_bytes(world.size(), world.rank(), static_cast<std::int64_t>(bytes.size()));
+    planned_bytes += share_from_first_bytes(world.size(), world.rank(), std::ssize(bytes));
 }
 
 template <class T>

@@ -34,7 +34,7 @@ struct Subspace {
     /// Gives every rank the first one's u. Collective.
     void share(const WorldState& world);
 
-    std::int64_t length() const { return rank == 0 ? 0 : static_cast<std::int64_t>(u.size()) / rank; }
+    std::int64_t length() const { return rank == 0 ? 0 : std::ssize(u) / rank; }
 };
 
 /// From the lower triangle of the Gram matrix of the matricization, which the first rank has and which is lost. That rank

@@ -90,14 +90,13 @@ template <class T>
 Gram gram_of_block(const T* block, const MiddleMode& at, std::int64_t longest_stride) {
     const Panels panels(at, longest_stride);
     const auto threads = std::clamp<std::int64_t>(panels.count, 1, omp_get_max_threads());
-    std::vector<GramSum<T>> sums(static_cast<std::size_t>(threads),
-                                 GramSum<T>{at.length, Gram(static_cast<std::size_t>(at.length * at.length), 0), {}});
-    std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads));
+    std::vector<GramSum<T>> sums(threads, GramSum<T>{at.length, Gram(static_cast<std::size_t>(at.length * at.length), 0), {}});
+    std::vector<Buffer<T>> scratch(threads);
     FirstError error;
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(threads))
     for (std::int64_t t = 0; t < threads; ++t)
         error.run([&] {
-            const auto thread = static_cast<std::size_t>(t);
+            const std::size_t thread = t;
             for (auto p = panels.count * t / threads; p < panels.count * (t + 1) / threads; ++p)
                 add_panel(block, at, panels, p, scratch[thread], sums[thread]);
         });
@@ -124,13 +123,11 @@ Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const in
         places.push_back(s == mode ? 1 : layout.slot(s).grid_length());
     }
     for (int dimension : layout.mapping(mode).all()) {
-        const auto length = layout.grid().lengths[static_cast<std::size_t>(dimension)];
+        const auto length = layout.grid().lengths[dimension];
         int best = -1;
         bool best_settled = false;
         for (int s = 0; s < layout.slots(); ++s) {
-            const auto local = [&](int slot) {
-                return layout.extents()[static_cast<std::size_t>(slot)] / places[static_cast<std::size_t>(slot)];
-            };
+            const auto local = [&](int slot) { return layout.extents()[slot] / places[slot]; };
             if (s == mode || local(s) < length) continue;
             const bool is_settled = std::find(settled.begin(), settled.end(), s) != settled.end() && local(s) >= 4 * length;
             if (best >= 0 && (best_settled > is_settled || (best_settled == is_settled && local(best) >= local(s)))) continue;
@@ -138,19 +135,19 @@ Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const in
             best_settled = is_settled;
         }
         if (best < 0) continue;
-        mapping[static_cast<std::size_t>(best)].torus.push_back(dimension);
-        places[static_cast<std::size_t>(best)] *= length;
+        mapping[best].torus.push_back(dimension);
+        places[best] *= length;
     }
     return {layout.grid(), layout.extents(), Symmetry::none(layout.order()), std::move(mapping)};
 }
 
 Layout layout_with_spread_mode(const Layout& layout, int mode) {
-    std::vector<SlotMapping> mapping(static_cast<std::size_t>(layout.order()));
-    auto left = layout.extents()[static_cast<std::size_t>(mode)];
+    std::vector<SlotMapping> mapping(layout.order());
+    auto left = layout.extents()[mode];
     for (int d = 0; d < layout.grid().dimensions(); ++d) {
-        const auto length = layout.grid().lengths[static_cast<std::size_t>(d)];
+        const auto length = layout.grid().lengths[d];
         if (length > left) continue;
-        mapping[static_cast<std::size_t>(mode)].torus.push_back(d);
+        mapping[mode].torus.push_back(d);
         left /= length;
     }
     return {layout.grid(), layout.extents(), Symmetry::none(layout.order()), std::move(mapping)};
@@ -163,7 +160,7 @@ MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
     auto& to = *result.state();
     const auto spec = copy_between(from.shape(), to.shape());
     run_movement(*to.world, *to.kernels, spec, from.bytes.data(), to.bytes.data(), nullptr, to.kernels->zero);
-    return {std::move(result), movement_volume(spec, to.rank()).sent * static_cast<std::int64_t>(sizeof(T))};
+    return {std::move(result), movement_volume(spec, to.rank()).sent * std::int64_t{sizeof(T)}};
 }
 
 template <class T>
@@ -178,15 +175,15 @@ double norm_squared(const Tensor<T>& tensor) {
     constexpr std::int64_t run = 4096;
     const auto& state = *tensor.state();
     const auto count = block_position(state.shape(), state.rank()).count();
-    std::vector<double> sums(static_cast<std::size_t>(ceil_div(count, run)));
+    std::vector<double> sums(ceil_div(count, run));
     const HostElements here(state);
     const T* const x = here.of<T>();
 #pragma omp parallel for schedule(static)
     for (std::int64_t begin = 0; begin < count; begin += run) {
         double sum = 0;
 #pragma omp simd reduction(+ : sum)
-        for (std::int64_t i = begin; i < std::min(count, begin + run); ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-        sums[static_cast<std::size_t>(begin / run)] = sum;
+        for (std::int64_t i = begin; i < std::min(count, begin + run); ++i) sum += static_cast<double>(x[i]) * x[i];
+        sums[begin / run] = sum;
     }
     double total = std::accumulate(sums.begin(), sums.end(), 0.0);
     state.world->communicator().sum(&total, 1);
@@ -196,7 +193,7 @@ double norm_squared(const Tensor<T>& tensor) {
 template <class T>
 Gram mode_gram(const Tensor<T>& tensor, int mode) {
     const auto& state = *tensor.state();
-    const auto n = static_cast<std::size_t>(tensor.extents()[static_cast<std::size_t>(mode)]);
+    const std::size_t n = tensor.extents()[mode];
     const auto place = block_position(state.shape(), state.rank());
     Gram gram;
     std::vector<double> lower;
@@ -208,7 +205,7 @@ Gram mode_gram(const Tensor<T>& tensor, int mode) {
             gram.assign(n * n, 0);
     });
     if (state.world->size() == 1) return gram;
-    const auto element = [&](std::size_t i) { return gram.begin() + static_cast<std::ptrdiff_t>(i); };
+    const auto element = [&](std::size_t i) { return gram.begin() + i; };
     for (std::size_t c = 0; c < n; ++c) lower.insert(lower.end(), element(c * n + c), element(c * n + n));
     sum_to_first(state.world->communicator(), lower);
     auto at = lower.begin();
@@ -227,7 +224,7 @@ template <class T>
 Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, std::int64_t columns) {
     const auto& from = *tensor.state();
     auto extents = tensor.extents();
-    extents[static_cast<std::size_t>(mode)] = columns;
+    extents[mode] = columns;
     std::vector<SlotMapping> mapping;
     for (int s = 0; s < from.shape().slots(); ++s) {
         mapping.emplace_back();
@@ -237,7 +234,7 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
         tensor.world(), Layout(from.shape().grid(), std::move(extents), Symmetry::none(tensor.order()), std::move(mapping)), tensor.name());
     if (from.count() == 0) return result;
     std::vector<std::int64_t> sizes;
-    for (int s = 0; s < from.shape().slots(); ++s) sizes.push_back(from.shape().local_sizes(from.rank())[static_cast<std::size_t>(s)]);
+    for (int s = 0; s < from.shape().slots(); ++s) sizes.push_back(from.shape().local_sizes(from.rank())[s]);
     const MiddleMode at(sizes, mode);
     local::FoldedContraction f;
     f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * columns}};

@@ -61,7 +61,7 @@ class Hooi {
 public:
     Hooi(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed)
         : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)) {
-        for (auto value : distributed_.sets[0].nonzeros.values) norm_squared_ += static_cast<double>(value) * static_cast<double>(value);
+        for (auto value : distributed_.sets[0].nonzeros.values) norm_squared_ += static_cast<double>(value) * value;
         comm_.sum(&norm_squared_, 1);
         comm_.agree([&] {
             const bool one_set = distributed_.sets.size() == 1;
@@ -79,8 +79,7 @@ public:
             comm_.agree([&] { factors_.emplace_back(rows.count() * columns(m)); });
             for (std::int64_t i = 0; i < rows.count(); ++i)
                 for (int c = 0; c < columns(m); ++c)
-                    factors_.back()[i * columns(m) + c] =
-                        static_cast<T>(decompose::start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c) - 0.5);
+                    factors_.back()[i * columns(m) + c] = static_cast<T>(decompose::start_value(seed, m, rows.index[i], c) - 0.5);
             expand_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, columns(m)));
             fold_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, width(m)));
             make_orthonormal(m);
@@ -104,8 +103,8 @@ public:
             const RowMatrix<T> product{product_.data(), rows.count(), width(m), width(m)};
             std::vector<RowMatrix<const T>> views;
             for (int k = 0; k < order(); ++k) views.push_back(matrix(k));
-            kernels_[static_cast<std::size_t>(m)].multiply(views, product);
-            if (distributed_.folds) fold_[static_cast<std::size_t>(m)]->fold(product);
+            kernels_[m].multiply(views, product);
+            if (distributed_.folds) fold_[m]->fold(product);
             take_singular_vectors(m, {product.data, rows.owned, product.columns, product.stride});
         }
         double squares = 0;
@@ -119,21 +118,21 @@ public:
         for (int m = 0; m < order(); ++m) {
             const auto& index = rows_of(m).index;
             rows.emplace_back(index.begin(), index.begin() + rows_of(m).owned);
-            const T* data = factors_[static_cast<std::size_t>(m)].data();
+            const T* data = factors_[m].data();
             factors.emplace_back(data, data + rows_of(m).owned * columns(m));
         }
         Tensor<T> core(world, {ranks_.begin(), ranks_.end()}, "core");
         const auto values = core_first_fastest();
-        core.for_each_local([&](Index i, T& value) { value = static_cast<T>(values[static_cast<std::size_t>(core.key(i))]); });
+        core.for_each_local([&](Index i, T& value) { value = static_cast<T>(values[core.key(i)]); });
         return {lengths, std::move(core), std::move(rows), std::move(factors)};
     }
 
 private:
-    int order() const { return static_cast<int>(ranks_.size()); }
-    int columns(int m) const { return ranks_[static_cast<std::size_t>(m)]; }
+    int order() const { return ranks_.size(); }
+    int columns(int m) const { return ranks_[m]; }
     int width(int m) const { return std::accumulate(ranks_.begin(), ranks_.end(), 1, std::multiplies<>()) / columns(m); }
-    const decompose::ModeRows& rows_of(int m) const { return distributed_.rows[static_cast<std::size_t>(m)]; }
-    RowMatrix<T> matrix(int m) { return {factors_[static_cast<std::size_t>(m)].data(), rows_of(m).count(), columns(m), columns(m)}; }
+    const decompose::ModeRows& rows_of(int m) const { return distributed_.rows[m]; }
+    RowMatrix<T> matrix(int m) { return {factors_[m].data(), rows_of(m).count(), columns(m), columns(m)}; }
     RowMatrix<T> owned(int m) {
         auto result = matrix(m);
         result.rows = rows_of(m).owned;
@@ -141,8 +140,8 @@ private:
     }
 
     void expand(int m) {
-        expand_[static_cast<std::size_t>(m)]->start_expand(matrix(m));
-        expand_[static_cast<std::size_t>(m)]->finish_expand();
+        expand_[m]->start_expand(matrix(m));
+        expand_[m]->finish_expand();
     }
 
     /// Eigenvalues of the Gram matrix of some rows, falling, and their vectors, column by column; negative ones are zero.
@@ -151,11 +150,9 @@ private:
         decompose::sum_over_ranks(comm_, gram);
         auto [values, vectors] = linalg::symmetric_eigen(gram, rows.columns);
         std::reverse(values.begin(), values.end());
-        const auto n = static_cast<std::size_t>(rows.columns);
+        const std::size_t n = rows.columns;
         for (std::size_t c = 0; c < n / 2; ++c)
-            std::swap_ranges(vectors.begin() + static_cast<std::ptrdiff_t>(c * n),
-                             vectors.begin() + static_cast<std::ptrdiff_t>((c + 1) * n),
-                             vectors.begin() + static_cast<std::ptrdiff_t>((n - 1 - c) * n));
+            std::swap_ranges(vectors.begin() + (c * n), vectors.begin() + ((c + 1) * n), vectors.begin() + ((n - 1 - c) * n));
         for (auto& v : values) v = std::max(0.0, v);
         return {std::move(values), std::move(vectors)};
     }
@@ -185,7 +182,7 @@ private:
         const double rounding = std::is_same_v<T, float> ? 1e-6 : std::max(1e-13, rows * std::numeric_limits<double>::epsilon());
         std::vector<T> result(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), T(0));
         for (int c = 0; c < std::min(rows, columns); ++c) {
-            const auto place = static_cast<std::size_t>(c);
+            const std::size_t place = c;
             if (!(values[place] > rounding * values[0])) continue;
             for (int r = 0; r < rows; ++r)
                 result[static_cast<std::size_t>(r) + place * static_cast<std::size_t>(rows)] = static_cast<T>(
@@ -200,16 +197,16 @@ private:
         multiply(product, scaled(values, vectors, product.columns, columns(m)), owned(m));
         expand(m);
         if (m + 1 < order()) return;
-        const auto w = static_cast<std::size_t>(product.columns);
+        const std::size_t w = product.columns;
         core_.assign(w * static_cast<std::size_t>(columns(m)), 0);
-        for (std::size_t c = 0; c < static_cast<std::size_t>(std::min(columns(m), product.columns)); ++c)
+        for (std::int64_t c = 0; c < std::min(columns(m), product.columns); ++c)
             for (std::size_t j = 0; j < w; ++j)
                 core_[c + j * static_cast<std::size_t>(columns(m))] = std::sqrt(values[c]) * vectors[j + c * w];
     }
 
     /// core_ has the last mode fastest, then the columns of TTMc, of which the last of the other modes is fastest.
     std::vector<double> core_first_fastest() const {
-        const auto n = static_cast<std::size_t>(order());
+        const std::size_t n = order();
         std::vector<double> result(core_.size());
         std::vector<int> index(n, 0);
         for (double& g : result) {

@@ -59,9 +59,9 @@ template <class T>
 double TuckerModel<T>::compression() const {
     double whole = 1, kept = 1, factors = 0;
     for (std::size_t m = 0; m < lengths_.size(); ++m) {
-        whole *= static_cast<double>(lengths_[m]);
-        kept *= static_cast<double>(ranks()[m]);
-        factors += static_cast<double>(lengths_[m]) * static_cast<double>(ranks()[m]);
+        whole *= lengths_[m];
+        kept *= ranks()[m];
+        factors += static_cast<double>(lengths_[m]) * ranks()[m];
     }
     return whole / (kept + factors);
 }
@@ -74,7 +74,7 @@ Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> beg
     if (model.order() == 0) throw InvalidArgument(std::string(kind) + ": it has no modes, so there is nothing to reconstruct");
     Expression<T> product = model.core()[Labels(decompose::numbered_labels('y', model.order()))];
     for (int m = 0; m < model.order(); ++m) {
-        const auto place = static_cast<std::size_t>(m);
+        const std::size_t place = m;
         const auto factor = decompose::factor_tensor<T>(model.world(), model.rows(m), model.factor(m), model.ranks()[place],
                                                         ranges.begin[place], ranges.end[place]);
         extents.push_back(factor.extents()[0]);
@@ -115,11 +115,11 @@ void save_model(const TuckerModel<T>& model, const std::string& file) {
     const CollectiveCall call(ranks_of(model.world()), "save_model", ModelArgument{&model}, file);
     CheckpointWriter out(model.world(), file);
     out.set("kind", std::string(kind));
-    out.set("order", static_cast<std::int64_t>(model.order()));
+    out.set("order", model.order());
     out.add("core", model.core());
     for (std::size_t m = 0; m < model.lengths().size(); ++m)
-        out.add(mode_name(m), decompose::factor_tensor<T>(model.world(), model.rows(static_cast<int>(m)), model.factor(static_cast<int>(m)),
-                                                          model.ranks()[m], 0, model.lengths()[m]));
+        out.add(mode_name(m),
+                decompose::factor_tensor<T>(model.world(), model.rows(m), model.factor(m), model.ranks()[m], 0, model.lengths()[m]));
     out.commit();
 }
 

@@ -54,7 +54,7 @@ public:
         get(value);
         return value;
     }
-    std::size_t count() { return static_cast<std::size_t>(next<std::int64_t>()); }
+    std::size_t count() { return next<std::int64_t>(); }
 
 private:
     void get_bytes(void* data, std::size_t bytes) {
@@ -78,7 +78,7 @@ CheckpointValue next_value(Unpacker& unpacker) {
 
 std::vector<std::byte> CheckpointContents::bytes() const {
     Packer packer;
-    packer.put(static_cast<std::int64_t>(tensors.size()));
+    packer.put(std::ssize(tensors));
     for (const auto& [name, tensor] : tensors) {
         packer.put(name);
         packer.put(static_cast<std::int64_t>(tensor.shape.element));
@@ -88,7 +88,7 @@ std::vector<std::byte> CheckpointContents::bytes() const {
         packer.put(static_cast<std::int64_t>(tensor.checksum));
         packer.put(tensor.offset);
     }
-    packer.put(static_cast<std::int64_t>(values.size()));
+    packer.put(std::ssize(values));
     for (const auto& [name, value] : values) {
         packer.put(name);
         packer.put(static_cast<std::int64_t>(value.index()));
@@ -105,9 +105,9 @@ CheckpointContents CheckpointContents::from_bytes(const std::vector<std::byte>& 
         unpacker.get(tensor.shape.name);
         tensor.shape.element = static_cast<ElementType>(unpacker.next<std::int64_t>());
         unpacker.get(tensor.shape.extents);
-        tensor.shape.symmetry = symmetry_of_text(unpacker.next<std::string>(), static_cast<int>(tensor.shape.extents.size()));
+        tensor.shape.symmetry = symmetry_of_text(unpacker.next<std::string>(), tensor.shape.extents.size());
         unpacker.get(tensor.shape.packed_size);
-        tensor.checksum = static_cast<std::uint32_t>(unpacker.next<std::int64_t>());
+        tensor.checksum = unpacker.next<std::int64_t>();
         unpacker.get(tensor.offset);
         contents.tensors[tensor.shape.name] = tensor;
     }

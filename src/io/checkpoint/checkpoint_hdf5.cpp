@@ -71,7 +71,7 @@ std::vector<std::int64_t> ContentsReader::numbers(const Hdf5Handle& object, cons
     const auto held = attribute(object, name);
     const auto length = hdf5_extents(Hdf5Handle(H5Aget_space(held.id()), H5Sclose));
     check(length && length->size() == 1 && length->front() <= bytes_, "attribute " + std::string(name));
-    std::vector<std::int64_t> result(static_cast<std::size_t>(length->front()));
+    std::vector<std::int64_t> result(length->front());
     check(result.empty() || H5Aread(held.id(), H5T_NATIVE_INT64, result.data()) >= 0, "attribute " + std::string(name));
     return result;
 }
@@ -95,7 +95,7 @@ std::vector<std::string> ContentsReader::names(const Hdf5Handle& group) const {
         };
         const auto length = by_name(nullptr, 0);
         check(length > 0 && length <= bytes_, "a name");
-        std::string name(static_cast<std::size_t>(length), '\0');
+        std::string name(length, '\0');
         check(by_name(name.data(), name.size() + 1) == length, "a name");
         result.push_back(name);
     }
@@ -109,7 +109,7 @@ StoredTensor ContentsReader::tensor(const Hdf5Handle& group, const std::string& 
     auto& shape = result.shape;
     shape.name = name;
     shape.extents = numbers(data, "extents");
-    result.checksum = static_cast<std::uint32_t>(number(data, "checksum"));
+    result.checksum = number(data, "checksum");
     const Hdf5Handle type(H5Dget_type(data.id()), H5Tclose);
     const auto number_type = number_type_of(type.id());
     check(number_type.has_value(), title);
@@ -119,7 +119,7 @@ StoredTensor ContentsReader::tensor(const Hdf5Handle& group, const std::string& 
     check(is_known, "the type of " + title);
     std::int64_t packed = 1;
     try {
-        shape.symmetry = symmetry_of_text(text(data, "symmetry"), static_cast<int>(shape.extents.size()));
+        shape.symmetry = symmetry_of_text(text(data, "symmetry"), shape.extents.size());
         for (const auto& slot : shape.symmetry.slots()) packed *= PackedNode(slot, shape.extents, false).size();
     } catch (const InvalidArgument& error) {
         fail(title + ": " + error.what());
@@ -130,7 +130,7 @@ StoredTensor ContentsReader::tensor(const Hdf5Handle& group, const std::string& 
     if (packed == 0) return result;
     const auto offset = H5Dget_offset(data.id());
     check(offset != HADDR_UNDEF && packed <= (bytes_ - static_cast<std::int64_t>(offset)) / number_type->bytes, "the place of " + title);
-    result.offset = static_cast<std::int64_t>(offset);
+    result.offset = offset;
     return result;
 }
 
@@ -143,7 +143,7 @@ CheckpointValue ContentsReader::value(const Hdf5Handle& group, const std::string
     const auto read = [&](hid_t memory, void* to) { check(H5Dread(data.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0, title); };
     if (length->size() == 1) {
         check(H5Tget_class(type.id()) == H5T_FLOAT && length->front() <= bytes_, title);
-        std::vector<double> result(static_cast<std::size_t>(length->front()));
+        std::vector<double> result(length->front());
         if (!result.empty()) read(H5T_NATIVE_DOUBLE, result.data());
         return result;
     }

@@ -89,7 +89,7 @@ void CheckpointReader::State::load(const StoredTensor& stored, TensorState& to) 
     SlabExchange(SlotOrder::first_fastest).load<T>(to, [&](const Slab<T>& slab) {
         const auto bytes = static_cast<std::size_t>(slab.count) * sizeof(T);
         if (bytes == 0) return;
-        file.read_exactly(stored.offset + slab.first * static_cast<std::int64_t>(sizeof(T)), slab.values, bytes);
+        file.read_exactly(stored.offset + slab.first * std::int64_t{sizeof(T)}, slab.values, bytes);
         sum.add(slab.values, bytes);
     });
     if (sum.of_all(file.comm()) != stored.checksum)

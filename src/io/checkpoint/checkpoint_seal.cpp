@@ -20,8 +20,8 @@ std::int64_t checksum_outside(const InputFile& file, const std::vector<ElementRa
     std::int64_t at = 0;
     const auto add_up_to = [&](std::int64_t stop) {
         while (at < stop) {
-            const auto bytes = std::min(stop - at, static_cast<std::int64_t>(piece.size()));
-            file.read_exactly(at, piece.data(), static_cast<std::size_t>(bytes));
+            const auto bytes = std::min(stop - at, std::ssize(piece));
+            file.read_exactly(at, piece.data(), bytes);
             sum.add(piece.data(), static_cast<std::size_t>(bytes));
             at += bytes;
         }
@@ -42,7 +42,7 @@ std::int64_t checksum_of(const std::vector<std::int64_t>& numbers) {
 
 /// The last `count` numbers of a file of at least that length.
 std::vector<std::int64_t> last_numbers(const InputFile& file, std::int64_t count) {
-    std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+    std::vector<std::int64_t> numbers(count);
     file.read_exactly(file.size() - count * number_bytes, numbers.data(), numbers.size() * sizeof(std::int64_t));
     return numbers;
 }
@@ -54,7 +54,7 @@ std::vector<std::int64_t> checkpoint_seal(const InputFile& file, std::vector<Ele
     std::vector<std::int64_t> numbers;
     for (const auto& range : elements) numbers.insert(numbers.end(), {range.begin, range.bytes});
     numbers.insert(numbers.end(), {checksum_outside(file, elements, file.size()), file.size()});
-    const auto count = static_cast<std::int64_t>(numbers.size());
+    const auto count = std::ssize(numbers);
     numbers.insert(numbers.end(), {checksum_of(numbers), count, mark});
     return numbers;
 }
@@ -73,7 +73,7 @@ void verify_seal(const InputFile& file) {
     const auto end = most < 5 ? std::vector<std::int64_t>{} : last_numbers(file, 3);
     if (end.empty() || end[1] < 2 || end[1] % 2 != 0 || end[1] > most - 3) fail();
     auto numbers = last_numbers(file, end[1] + 3);
-    numbers.resize(static_cast<std::size_t>(end[1]));
+    numbers.resize(end[1]);
     const auto sealed = file.size() - (end[1] + 3) * number_bytes;
     if (checksum_of(numbers) != end[0] || numbers.back() != sealed) fail();
     std::vector<ElementRange> elements;

@@ -180,7 +180,7 @@ void CheckpointWriter::State::write_value(const std::string& name, const Checkpo
     else if (const auto* words = std::get_if<std::string>(&value))
         write(text_type(*words), scalar, words->c_str());
     else if (const auto* list = std::get_if<std::vector<double>>(&value))
-        write(hdf5_type({'f', 8}), simple_space(static_cast<std::int64_t>(list->size())), list->data());
+        write(hdf5_type({'f', 8}), simple_space(std::ssize(*list)), list->data());
 }
 
 void CheckpointWriter::State::check_name(const std::string& name, bool is_used) const {
@@ -194,7 +194,7 @@ void CheckpointWriter::State::check_name(const std::string& name, bool is_used) 
 }
 
 void CheckpointWriter::State::finish() {
-    reserve(structure_bytes * static_cast<std::int64_t>(1 + contents.values.size()) + static_cast<std::int64_t>(contents.bytes().size()));
+    reserve(structure_bytes * static_cast<std::int64_t>(1 + contents.values.size()) + std::ssize(contents.bytes()));
     for (const auto& [name, value] : contents.values) write_value(name, value);
     auto root = made(H5Gclose, [&] { return H5Gopen2(file.id(), "/", H5P_DEFAULT); });
     text(root, "format", CheckpointContents::format);
@@ -243,8 +243,8 @@ void CheckpointWriter::add(const std::string& name, const Tensor<T>& tensor) {
     StoredTensor stored;
     stored.shape = {name, element_type_of<T>(), tensor.extents(), tensor.symmetry(), tensor.packed_size()};
     const auto type = hdf5_type(number_type_of(stored.shape.element));
-    const auto bytes = checked_product(stored.shape.packed_size, static_cast<std::int64_t>(sizeof(T)));
-    s.reserve(bytes + State::structure_bytes + static_cast<std::int64_t>(name.size()));
+    const auto bytes = checked_product(stored.shape.packed_size, std::int64_t{sizeof(T)});
+    s.reserve(bytes + State::structure_bytes + std::ssize(name));
     const auto data = s.dataset(s.tensors, name, type, simple_space(stored.shape.packed_size));
     RunningChecksum sum;
     if (const auto offset = H5Dget_offset(data.id()); offset != HADDR_UNDEF) stored.offset = static_cast<std::int64_t>(offset);

@@ -68,7 +68,7 @@ void PackedOrder::runs_in_slot(std::int64_t x, std::int64_t end, std::int64_t or
     const auto& slot = slots_.front();
     const auto& where = slot_layout(slot);
     const auto length = where.grid_length();
-    const auto rank_at = [&](std::int64_t coordinate) { return rank + slot.rank[static_cast<std::size_t>(coordinate)]; };
+    const auto rank_at = [&](std::int64_t coordinate) { return rank + slot.rank[coordinate]; };
     if (length == 1) {
         f(rank_at(0), origin + x, std::int64_t{1}, end - x);
     } else if (where.is_rows()) {
@@ -101,8 +101,7 @@ void PackedOrder::for_each_run(std::int64_t begin, std::int64_t end, F&& f) cons
     }
     for (auto position = begin; position < end;) {
         std::int64_t rank = 0;
-        for (std::size_t s = 1; s < slots_.size(); ++s)
-            rank += slots_[s].rank[static_cast<std::size_t>(coordinate_of(slots_[s], digit[s]))];
+        for (std::size_t s = 1; s < slots_.size(); ++s) rank += slots_[s].rank[coordinate_of(slots_[s], digit[s])];
         const auto x = position % length, origin = position - x;
         const auto stop = std::min(length, end - origin);
         runs_in_slot(x, stop, origin, rank, f);
@@ -119,8 +118,8 @@ void PackedOrder::for_each_local_run(std::int64_t rank, std::int64_t begin, std:
         return;
     }
     const auto sizes = layout_.local_sizes(rank), strides = layout_.strides(rank);
-    const auto size = [&](std::size_t s) { return sizes[static_cast<std::size_t>(slots_[s].number)]; };
-    const auto stride = [&](std::size_t s) { return strides[static_cast<std::size_t>(slots_[s].number)]; };
+    const auto size = [&](std::size_t s) { return sizes[slots_[s].number]; };
+    const auto stride = [&](std::size_t s) { return strides[slots_[s].number]; };
     for (auto element = begin; element < end;) {
         const auto x = element % size(0);
         auto offset = x * stride(0);

@@ -26,8 +26,7 @@ public:
     /// Collective.
     Rounds(const TensorState& tensor, SlotOrder order, std::int64_t slab_bytes)
         : comm_(tensor.world->communicator()), order_(tensor.shape(), order),
-          limit_(std::max<std::int64_t>(1, slab_bytes / static_cast<std::int64_t>(sizeof(T)))),
-          is_idle_(tensor.shape().grid().is_idle(comm_.rank())) {
+          limit_(std::max<std::int64_t>(1, slab_bytes / std::int64_t{sizeof(T)})), is_idle_(tensor.shape().grid().is_idle(comm_.rank())) {
         longest_ = ceil_div(order_.size(), comm_.size());
         const auto most = std::min(limit_, longest_);
         comm_.agree([&] {
@@ -62,7 +61,7 @@ private:
     struct Range {
         std::int64_t begin = 0, end = 0;
         std::int64_t count() const { return end - begin; }
-        std::int64_t bytes() const { return count() * static_cast<std::int64_t>(sizeof(T)); }
+        std::int64_t bytes() const { return count() * std::int64_t{sizeof(T)}; }
     };
     std::int64_t end_of(std::int64_t r) const { return part_begin(order_.size(), r + 1, comm_.size()); }
     /// Elements of rank q that are in the slab of rank r.
@@ -96,12 +95,12 @@ private:
 
 template <class T>
 auto Rounds<T>::parts_of_slab() const -> std::vector<Range> {
-    std::vector<Range> parts(static_cast<std::size_t>(comm_.size()));
+    std::vector<Range> parts(comm_.size());
     std::int64_t at = 0;
     for (std::int64_t q = 0; q < comm_.size(); ++q) {
         const auto range = shared(q, comm_.rank());
         if (range.count() == 0 || order_.first_copy(q) != q) continue;
-        parts[static_cast<std::size_t>(q)] = {at, at + range.count()};
+        parts[q] = {at, at + range.count()};
         at += range.count();
     }
     return parts;
@@ -115,7 +114,7 @@ void Rounds<T>::walk_slab(const std::vector<Range>& parts, F&& f) const {
     const auto first_position = begin(comm_.rank());
     order_.for_each_run(first_position, end(comm_.rank()),
                         [&](std::int64_t rank, std::int64_t first, std::int64_t stride, std::int64_t count) {
-                            auto& at = next[static_cast<std::size_t>(rank)];
+                            auto& at = next[rank];
                             f(first - first_position, stride, count, at);
                             at += count;
                         });
@@ -171,12 +170,12 @@ Slab<const T> Rounds<T>::gather(const T* local) {
             used += range.count();
         }
         if (r == me)
-            std::copy_n(from, range.count(), between_.data() + parts[static_cast<std::size_t>(me)].begin);
+            std::copy_n(from, range.count(), between_.data() + parts[me].begin);
         else
             sends.push_back({r, bytes_of(from), range.bytes()});
     }
     for (std::int64_t q = 0; q < comm_.size(); ++q) {
-        const auto& part = parts[static_cast<std::size_t>(q)];
+        const auto& part = parts[q];
         if (q != me && part.count() > 0) receives.push_back({q, bytes_of(between_.data() + part.begin), part.bytes()});
     }
     comm_.exchange(sends, receives);
@@ -206,7 +205,7 @@ void Rounds<T>::scatter(T* local) {
     std::vector<Piece> sends, receives;
     for (std::int64_t q = 0; q < comm_.size(); ++q) {
         if (q == me || shared(q, me).count() == 0) continue;
-        const auto& part = parts[static_cast<std::size_t>(order_.first_copy(q))];
+        const auto& part = parts[order_.first_copy(q)];
         sends.push_back({q, bytes_of(between_.data() + part.begin), part.bytes()});
     }
     std::int64_t used = 0;
@@ -216,7 +215,7 @@ void Rounds<T>::scatter(T* local) {
         T* const to = order_.is_local_order() ? local + range.begin : staged_.data() + used;
         used += range.count();
         if (r == me)
-            std::copy_n(between_.data() + parts[static_cast<std::size_t>(order_.first_copy(me))].begin, range.count(), to);
+            std::copy_n(between_.data() + parts[order_.first_copy(me)].begin, range.count(), to);
         else
             receives.push_back({r, bytes_of(to), range.bytes()});
     }

@@ -49,7 +49,7 @@ private:
         int dimension = -1;
         const auto [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), dimension);
         if (code == std::errc()) {
-            rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+            rest_.remove_prefix(end - rest_.data());
             return leaf(dimension);
         }
         SymmetryNode result{NodeKind::leaf, -1, {}};

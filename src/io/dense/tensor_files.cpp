@@ -49,13 +49,9 @@ struct Description {
 };
 
 std::vector<std::byte> Description::bytes() const {
-    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(form),
-                                      array.type.kind,
-                                      array.type.bytes,
-                                      array.type.is_swapped,
-                                      is_fortran_order,
-                                      array.data,
-                                      static_cast<std::int64_t>(array.extents.size())};
+    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(form), array.type.kind,  array.type.bytes,
+                                      array.type.is_swapped,           is_fortran_order, array.data,
+                                      std::ssize(array.extents)};
     numbers.insert(numbers.end(), array.extents.begin(), array.extents.end());
     numbers.insert(numbers.end(), array.name.begin(), array.name.end());
     return to_bytes(numbers);

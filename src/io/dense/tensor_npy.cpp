@@ -24,7 +24,7 @@ template <class T>
 void store(const Tensor<T>& tensor, OutputFile& file, std::int64_t data, std::int64_t begin) {
     constexpr std::int64_t element = sizeof(T);
     SlabExchange(SlotOrder::first_fastest).store<T>(state_of(tensor, "write_npy"), [&](const Slab<const T>& slab) {
-        if (slab.count > 0) file.write(data + (begin + slab.first) * element, slab.values, static_cast<std::size_t>(slab.count * element));
+        if (slab.count > 0) file.write(data + (begin + slab.first) * element, slab.values, slab.count * element);
     });
 }
 
@@ -34,7 +34,7 @@ void store_in_parts(const Tensor<T>& tensor, OutputFile& file, std::int64_t data
     const auto& extents = tensor.extents();
     const auto length = extents.back(), others = length == 0 ? 0 : tensor.size() / length;
     if (others == 0) return;
-    const auto budget = part_bytes / static_cast<std::int64_t>(sizeof(T)) * tensor.world().size();
+    const auto budget = part_bytes / std::int64_t{sizeof(T)} * tensor.world().size();
     const auto step = std::clamp<std::int64_t>(budget / others, 1, length);
     std::vector<std::int64_t> begin(extents.size(), 0), end = extents;
     for (std::int64_t first = 0; first < length; first += step) {
@@ -52,7 +52,7 @@ void write_npy(const Tensor<T>& tensor, const std::string& path) {
     const CollectiveCall call(ranks_of(state.world_handle), "write_npy", state, path);
     const auto& comm = communicator_of(state.world_handle, path);
     const auto header = npy_array_header({number_type_of(element_type_of<T>()), true, tensor.extents()});
-    const auto data = static_cast<std::int64_t>(header.size());
+    const auto data = std::ssize(header);
     OutputFile file(comm, path);
     comm.agree([&] {
         if (comm.rank() == 0) file.write(0, header.data(), header.size());

@@ -12,7 +12,7 @@
 namespace arges::io {
 
 void RunningChecksum::add(const void* data, std::size_t bytes) {
-    value_ = static_cast<std::uint32_t>(crc32_z(value_, static_cast<const Bytef*>(data), bytes));
+    value_ = crc32_z(value_, static_cast<const Bytef*>(data), bytes);
     bytes_ += static_cast<std::int64_t>(bytes);
 }
 
@@ -22,7 +22,7 @@ std::uint32_t RunningChecksum::of_all(const Communicator& comm) const {
     uLong whole = 0;
     for (std::size_t r = 0; r < all.size(); r += 2)
         whole = crc32_combine(whole, static_cast<uLong>(all[r]), static_cast<z_off_t>(all[r + 1]));
-    return static_cast<std::uint32_t>(whole);
+    return whole;
 }
 
 std::uint32_t checksum_of(std::span<const char> bytes) {
@@ -37,9 +37,9 @@ std::uint32_t file_checksum(const InputFile& file) {
     RunningChecksum sum;
     comm.agree([&] {
         const auto begin = part_begin(file.size(), comm.rank(), comm.size()), end = part_begin(file.size(), comm.rank() + 1, comm.size());
-        std::vector<unsigned char> piece(static_cast<std::size_t>(std::min(piece_bytes, end - begin)));
+        std::vector<unsigned char> piece(std::min(piece_bytes, end - begin));
         for (auto at = begin; at < end; at += piece_bytes) {
-            const auto bytes = static_cast<std::size_t>(std::min(piece_bytes, end - at));
+            const std::size_t bytes = std::min(piece_bytes, end - at);
             file.read_exactly(at, piece.data(), bytes);
             sum.add(piece.data(), bytes);
         }

@@ -67,7 +67,7 @@ std::size_t GzipSource::read(char* data, std::size_t bytes) {
 
 double GzipSource::expected_bytes() const {
     const auto used = std::max<std::int64_t>(1, next_ - static_cast<std::int64_t>(stream_->avail_in));
-    return static_cast<double>(given_) / static_cast<double>(used) * static_cast<double>(file_.size());
+    return static_cast<double>(given_) / used * static_cast<double>(file_.size());
 }
 
 GzipMember::GzipMember() : stream_(new Stream{}) {

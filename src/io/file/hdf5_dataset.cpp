@@ -113,7 +113,7 @@ Hdf5Array find_hdf5_array(const std::string& path, const std::string& name) {
     array.type = *number_type;
     array.extents = *extents;
     const auto offset = H5Dget_offset(data.id());
-    if (offset != HADDR_UNDEF) array.data = static_cast<std::int64_t>(offset);
+    if (offset != HADDR_UNDEF) array.data = offset;
     return array;
 }
 
@@ -128,7 +128,7 @@ std::vector<std::string> hdf5_texts(const std::string& path, const std::string& 
     if (H5Tget_class(type.id()) != H5T_STRING || count < 0) fail();
     std::vector<std::string> result;
     if (H5Tis_variable_str(type.id()) > 0) {
-        std::vector<char*> texts(static_cast<std::size_t>(count), nullptr);
+        std::vector<char*> texts(count, nullptr);
         if (H5Dread(data.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) fail();
         for (const char* text : texts) result.emplace_back(text == nullptr ? "" : text);
         H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, texts.data());
@@ -137,7 +137,7 @@ std::vector<std::string> hdf5_texts(const std::string& path, const std::string& 
     const auto length = H5Tget_size(type.id());
     std::string texts(static_cast<std::size_t>(count) * length, '\0');
     if (H5Dread(data.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) fail();
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
         const auto text = texts.substr(i * length, length);
         result.push_back(text.substr(0, text.find('\0')));
     }
@@ -173,7 +173,7 @@ ArrayReader::ArrayReader(const InputFile& file, const Hdf5Array& array, std::siz
 template <class T>
 void ArrayReader::read(std::int64_t first, std::int64_t count, T* elements) {
     if (count == 0) return;
-    numbers_.resize(static_cast<std::size_t>(count * array_.type.bytes));
+    numbers_.resize(count * array_.type.bytes);
     if (array_.data >= 0)
         file_.read_exactly(array_.data + first * array_.type.bytes, numbers_.data(), numbers_.size());
     else

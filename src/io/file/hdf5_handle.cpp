@@ -32,7 +32,7 @@ std::optional<std::vector<std::int64_t>> hdf5_extents(const Hdf5Handle& space) {
     if (H5Sget_simple_extent_type(space.id()) == H5S_NULL) return std::nullopt;
     const int order = H5Sget_simple_extent_ndims(space.id());
     if (order < 0) return std::nullopt;
-    std::vector<hsize_t> lengths(static_cast<std::size_t>(order));
+    std::vector<hsize_t> lengths(order);
     H5Sget_simple_extent_dims(space.id(), lengths.data(), nullptr);
     return std::vector<std::int64_t>(lengths.begin(), lengths.end());
 }
@@ -71,7 +71,7 @@ std::optional<NumberType> complex_type_of(hid_t type) {
     const Hdf5Handle first(H5Tget_member_type(type, 0), H5Tclose), second(H5Tget_member_type(type, 1), H5Tclose);
     const auto part = real_type_of(first.id());
     if (!part || real_type_of(second.id()) != part) return std::nullopt;
-    const auto bytes = static_cast<std::size_t>(part->bytes);
+    const std::size_t bytes = part->bytes;
     if (H5Tget_size(type) != 2 * bytes || !has_member(type, 0, {"r", "re", "real", "Real"}, 0) ||
         !has_member(type, 1, {"i", "im", "imag", "imaginary", "Imag"}, bytes))
         return std::nullopt;
@@ -88,7 +88,7 @@ Hdf5Handle hdf5_type(const NumberType& type) {
         return result;
     }
     if (!type.is_complex()) return {H5Tcopy(real_type(type.bytes, type.is_swapped)), H5Tclose};
-    const auto part = static_cast<std::size_t>(type.bytes / 2);
+    const std::size_t part = type.bytes / 2;
     Hdf5Handle result(H5Tcreate(H5T_COMPOUND, 2 * part), H5Tclose);
     H5Tinsert(result.id(), "r", 0, real_type(type.bytes / 2, type.is_swapped));
     H5Tinsert(result.id(), "i", part, real_type(type.bytes / 2, type.is_swapped));

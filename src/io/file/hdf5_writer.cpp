@@ -75,7 +75,7 @@ void Hdf5Writer::texts(const std::string& group, const std::string& name, const 
     std::vector<const char*> pointers;
     for (const auto& text : texts) pointers.push_back(text.c_str());
     const auto type = text_type(H5T_VARIABLE);
-    const auto held = make_dataset(group, name, type.id(), {static_cast<std::int64_t>(texts.size())}, false);
+    const auto held = make_dataset(group, name, type.id(), {std::ssize(texts)}, false);
     check(H5Dwrite(held.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0);
 }
 
@@ -88,7 +88,7 @@ void Hdf5Writer::dataset(const std::string& group, const std::string& name, cons
 std::int64_t Hdf5Writer::room(const std::string& group, const std::string& name, const NumberType& type,
                               const std::vector<std::int64_t>& extents) {
     const auto held = make_dataset(group, name, hdf5_type(type).id(), extents, true);
-    return static_cast<std::int64_t>(H5Dget_offset(held.id()));
+    return H5Dget_offset(held.id());
 }
 
 void Hdf5Writer::close() { check(file_.close()); }

@@ -39,7 +39,7 @@ std::optional<std::vector<std::int64_t>> tuple_of(std::string_view text) {
         if (code == std::errc()) {
             if (number < 0) return std::nullopt;
             numbers.push_back(number);
-            i = static_cast<std::size_t>(stop - text.data());
+            i = stop - text.data();
             if (text[i] == 'L') ++i;  // as Python 2 writes long integers
         } else if (text[i] == ' ' || text[i] == ',') {
             ++i;
@@ -79,10 +79,10 @@ std::string dictionary_of(const InputFile& file, std::int64_t& data) {
         length += (std::size_t{fixed[10]} << 16) + (std::size_t{fixed[11]} << 24);
         begin = long_bytes;
     }
-    data = static_cast<std::int64_t>(begin + length);
+    data = begin + length;
     if (fixed[6] < 1 || fixed[6] > 3 || data > file.size()) fail_damaged(file);
     std::string dictionary(length, ' ');
-    file.read_exactly(static_cast<std::int64_t>(begin), dictionary.data(), length);
+    file.read_exactly(begin, dictionary.data(), length);
     return dictionary;
 }
 

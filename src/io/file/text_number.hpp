@@ -62,7 +62,7 @@ bool fast_value(const char*& at, const char* end, T& value) {
         count += behind_point;
     }
     if (count > 0 && count <= 18 && digits <= exact_digits && behind_point <= exact_power && (is_blank(*p) || *p == '\n')) {
-        const T magnitude = static_cast<T>(digits) / powers[static_cast<std::size_t>(behind_point)];
+        const T magnitude = static_cast<T>(digits) / powers[behind_point];
         value = negative ? -magnitude : magnitude;
         at = p;
         return true;

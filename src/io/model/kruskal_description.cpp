@@ -39,10 +39,10 @@ std::string row_list_name(int mode, MatrixForm form) {
 
 std::vector<std::string> kruskal_file_names(const std::vector<bool>& is_listed, MatrixForm form) {
     std::vector<std::string> names{kruskal_file_name(0, form)};
-    const auto order = static_cast<int>(is_listed.size());
+    const int order = is_listed.size();
     for (int mode = 1; mode <= order; ++mode) names.push_back(kruskal_file_name(mode, form));
     for (int mode = 1; mode <= order; ++mode)
-        if (is_listed[static_cast<std::size_t>(mode) - 1]) names.push_back(row_list_name(mode, form));
+        if (is_listed[mode - 1]) names.push_back(row_list_name(mode, form));
     return names;
 }
 
@@ -75,12 +75,11 @@ KruskalDescription parse_description(const std::string& text, const std::string&
         d.components = object.at("components").get<std::int64_t>();
         d.single = object.at("element_type") == "float32";
         const auto rows = object.value("rows", nlohmann::json::object());
-        for (std::size_t m = 1; m <= d.lengths.size(); ++m)
-            d.is_listed.push_back(rows.contains(kruskal_file_name(static_cast<int>(m), d.form)));
+        for (std::size_t m = 1; m <= d.lengths.size(); ++m) d.is_listed.push_back(rows.contains(kruskal_file_name(m, d.form)));
         const auto names = kruskal_file_names(d.is_listed, d.form);
         for (std::size_t k = 0; k < names.size(); ++k) {
             const auto& name = names[k];
-            d.checksums.push_back(static_cast<std::uint32_t>(std::stoul(object.at("crc32").at(name).get<std::string>(), nullptr, 16)));
+            d.checksums.push_back(std::stoul(object.at("crc32").at(name).get<std::string>(), nullptr, 16));
             d.temporary.push_back(object.at("temporary_names").at(k).get<std::string>());
             if (!d.temporary[k].starts_with(name + ".") || d.temporary[k].find('/') != std::string::npos)
                 throw std::invalid_argument(d.temporary[k] + " is no temporary name of " + name);

@@ -180,7 +180,7 @@ ListedFactor<T> without_empty_rows(const Communicator& comm, const std::string& 
     comm.agree([&] { check_numbers(path, length, mine.rows); });
     auto nonempty = nonempty_slices(comm, mine.rows);
     auto numbers = renumbered(comm, nonempty, mine.rows);
-    const auto first = nonempty.first[static_cast<std::size_t>(comm.rank())];
+    const auto first = nonempty.first[comm.rank()];
     return {{std::move(numbers), mine.values}, std::move(nonempty.mine), first, nonempty.total()};
 }
 
@@ -208,7 +208,7 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
                                   "; name one that may be written");
     });
     finish_renaming(comm, folder);
-    const auto components = static_cast<std::int64_t>(mine.weights.size());
+    const auto components = std::ssize(mine.weights);
     std::vector<std::unique_ptr<OutputFile>> files;
     const auto weights = MatrixRows<T>::contiguous(0, comm.rank() == 0 ? mine.weights : std::span<const T>(), 1);
     files.push_back(prepare_matrix(comm, path_of(folder, 0, form), {components, 1}, weights, form));
@@ -217,7 +217,7 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
     for (std::size_t m = 0; m < mine.factors.size(); ++m) {
         const auto mode = static_cast<int>(m) + 1;
         const auto path = path_of(folder, mode, form);
-        description.is_listed.push_back(is_listed(mine.lengths[m], comm.sum(static_cast<std::int64_t>(mine.factors[m].rows.size()))));
+        description.is_listed.push_back(is_listed(mine.lengths[m], comm.sum(std::ssize(mine.factors[m].rows))));
         if (!description.is_listed[m]) {
             files.push_back(prepare_matrix(comm, path, {mine.lengths[m], components}, mine.factors[m], form));
             continue;
@@ -269,8 +269,8 @@ KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) 
             const auto numbers = matrix_shape(comm, list);
             if (numbers != MatrixShape{factor.rows, 1})
                 throw InvalidArgument(list + ": " + std::to_string(numbers.rows) + " x " + std::to_string(numbers.columns) +
-                                      " numbers for " + std::to_string(factor.rows) + " rows in " +
-                                      kruskal_file_name(static_cast<int>(mode), shape.form) + "; give a column with a number for each row");
+                                      " numbers for " + std::to_string(factor.rows) + " rows in " + kruskal_file_name(mode, shape.form) +
+                                      "; give a column with a number for each row");
             shape.lengths.back() = set.lengths.empty() ? length_of_list(comm, list, factor.rows) : set.lengths[mode - 1];
         }
         if (factor.columns != shape.components)

@@ -45,7 +45,7 @@ template <class T>
 bool parse_row(std::string_view text, TextRows<T>& rows, std::int64_t line, LineError& error) {
     const auto words = words_of(text);
     if (words.empty() || words[0][0] == '#') return true;
-    if (static_cast<std::int64_t>(words.size()) != rows.columns) {
+    if (std::ssize(words) != rows.columns) {
         error = {line, std::to_string(words.size()) + " columns where the first row has " + std::to_string(rows.columns) +
                            "; give every row the same number"};
         return false;
@@ -88,7 +88,7 @@ TextRows<T> read_rows(const InputFile& file) {
     const auto lines_before = sum_before(comm, lines);
     if (error.line != LineError::none) error.line += lines_before;
     throw_first(comm, file.path(), error);
-    const std::vector<std::int64_t> own{static_cast<std::int64_t>(rows.values.size()) / rows.columns};
+    const std::vector<std::int64_t> own{std::ssize(rows.values) / rows.columns};
     rows.first.assign(1, 0);
     for (auto count : gathered(comm, own)) rows.first.push_back(rows.first.back() + count);
     return rows;
@@ -105,8 +105,8 @@ void check_wanted(const InputFile& file, std::span<const std::int64_t> wanted, s
 template <class T>
 std::vector<T> deliver(const InputFile& file, const TextRows<T>& rows, std::span<const std::int64_t> wanted) {
     const auto& comm = file.comm();
-    const auto columns = static_cast<std::size_t>(rows.columns);
-    std::vector<std::vector<std::int64_t>> asked(static_cast<std::size_t>(comm.size()));
+    const std::size_t columns = rows.columns;
+    std::vector<std::vector<std::int64_t>> asked(comm.size());
     std::vector<std::vector<T>> answers(asked.size());
     std::vector<std::size_t> owner;
     std::vector<T> result;
@@ -120,11 +120,11 @@ std::vector<T> deliver(const InputFile& file, const TextRows<T>& rows, std::span
         }
     });
     asked = exchanged(comm, std::move(asked));
-    const auto own_first = rows.first[static_cast<std::size_t>(comm.rank())];
+    const auto own_first = rows.first[comm.rank()];
     comm.agree([&] {
         for (std::size_t r = 0; r < asked.size(); ++r)
             for (auto row : asked[r]) {
-                const auto* first = rows.values.data() + static_cast<std::size_t>(row - own_first) * columns;
+                const auto* first = rows.values.data() + (row - own_first) * columns;
                 answers[r].insert(answers[r].end(), first, first + columns);
             }
     });
@@ -140,8 +140,8 @@ std::vector<T> deliver(const InputFile& file, const TextRows<T>& rows, std::span
 /// Numbers that stand one after the other in a .npy file, from number `first` on. Local.
 template <class T>
 std::vector<T> read_npy_numbers(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count * header.type.bytes));
-    std::vector<T> numbers(static_cast<std::size_t>(count));
+    std::vector<std::byte> bytes(count * header.type.bytes);
+    std::vector<T> numbers(count);
     file.read_exactly(header.data + first * header.type.bytes, bytes.data(), bytes.size());
     convert_numbers(header.type, bytes.data(), count, numbers.data());
     return numbers;
@@ -152,7 +152,7 @@ template <class T>
 std::vector<T> read_npy_run(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count) {
     const auto [rows, columns] = header.shape;
     if (!header.is_fortran_order) return read_npy_numbers<T>(file, header, first * columns, count * columns);
-    std::vector<T> run(static_cast<std::size_t>(count * columns));
+    std::vector<T> run(count * columns);
     for (std::int64_t c = 0; c < columns; ++c) {
         const auto column = read_npy_numbers<T>(file, header, c * rows + first, count);
         for (std::size_t i = 0; i < column.size(); ++i)
@@ -180,10 +180,9 @@ std::vector<T> read_npy_rows(const InputFile& file, const NpyHeader& header, std
             if (row > first && is_far) break;
         }
         const auto run = read_npy_run<T>(file, header, first, last - first + 1);
-        const auto columns = static_cast<std::size_t>(header.shape.columns);
+        const std::size_t columns = header.shape.columns;
         for (auto k = i; k < j; ++k)
-            std::copy_n(run.data() + static_cast<std::size_t>(wanted[sequence[k]] - first) * columns, columns,
-                        result.data() + sequence[k] * columns);
+            std::copy_n(run.data() + (wanted[sequence[k]] - first) * columns, columns, result.data() + sequence[k] * columns);
     }
     return result;
 }

@@ -24,7 +24,7 @@ struct Stretch {
     std::vector<T> values;
 
     std::span<const T> row(std::size_t i) const {
-        return std::span<const T>(values).subspan(i * static_cast<std::size_t>(columns), static_cast<std::size_t>(columns));
+        return std::span<const T>(values).subspan(i * static_cast<std::size_t>(columns), columns);
     }
 };
 
@@ -47,13 +47,13 @@ template <class T>
 Stretch<T> arranged(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine) {
     comm.agree([&] { check_rows(path, shape, mine); });
     const auto list = nonempty_slices(comm, mine.rows);
-    const auto given = comm.sum(static_cast<std::int64_t>(mine.rows.size()));
+    const auto given = comm.sum(std::ssize(mine.rows));
     if (given != list.total())
         throw InvalidArgument(path + ": " + std::to_string(given) + " rows are given, but only " + std::to_string(list.total()) +
                               " different ones; each row must come from one rank");
     const auto columns = static_cast<std::size_t>(shape.columns), row_bytes = columns * sizeof(T);
     // A row goes behind its number. Of what is packed, what is received and the stretch, two are in memory at a time.
-    std::vector<std::vector<std::byte>> packed(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<std::byte>> packed(comm.size());
     comm.agree([&] {
         std::vector<std::size_t> counts(packed.size());
         for (auto row : mine.rows) ++counts[list.owner(row)];
@@ -69,7 +69,7 @@ Stretch<T> arranged(const Communicator& comm, const std::string& path, MatrixSha
     packed = comm.all_to_all(packed);
     Stretch<T> stretch;
     stretch.columns = shape.columns;
-    const auto rank = static_cast<std::size_t>(comm.rank());
+    const std::size_t rank = comm.rank();
     stretch.begin = rank == 0 ? 0 : std::min(list.bounds[rank - 1], shape.rows);
     stretch.end = rank + 1 == packed.size() ? shape.rows : std::min(list.bounds[rank], shape.rows);
     comm.agree([&] {
@@ -80,7 +80,7 @@ Stretch<T> arranged(const Communicator& comm, const std::string& path, MatrixSha
                 std::int64_t number = 0;
                 std::memcpy(&number, from.data() + at, sizeof number);
                 const auto place = std::lower_bound(stretch.rows.begin(), stretch.rows.end(), number) - stretch.rows.begin();
-                std::memcpy(stretch.values.data() + static_cast<std::size_t>(place) * columns, from.data() + at + sizeof number, row_bytes);
+                std::memcpy(stretch.values.data() + place * columns, from.data() + at + sizeof number, row_bytes);
             }
     });
     return stretch;
@@ -99,7 +99,7 @@ template <class T>
 void produce_rows(const Stretch<T>& stretch, const std::function<void(std::string_view)>& take) {
     constexpr std::size_t piece_bytes = std::size_t{1} << 18;
     std::string zeros, text;
-    append_line<T>(zeros, std::vector<T>(static_cast<std::size_t>(stretch.columns), T(0)));
+    append_line<T>(zeros, std::vector<T>(stretch.columns, T(0)));
     std::size_t next = 0;
     for (auto row = stretch.begin; row < stretch.end; ++row) {
         if (next < stretch.rows.size() && stretch.rows[next] == row)
@@ -118,7 +118,7 @@ template <class T>
 void write_runs(OutputFile& file, std::int64_t data, const Stretch<T>& stretch) {
     constexpr std::size_t run_bytes = std::size_t{1} << 20;
     constexpr std::int64_t short_gap_bytes = 4096;
-    const auto row_bytes = stretch.columns * static_cast<std::int64_t>(sizeof(T));
+    const auto row_bytes = stretch.columns * std::int64_t{sizeof(T)};
     std::vector<char> run;
     std::int64_t first = 0, end = 0;  // rows of the run
     const auto flush = [&] {
@@ -159,7 +159,7 @@ std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::
     auto file = std::make_unique<OutputFile>(comm, path);
     const auto header = npy_header(shape, {std::is_integral_v<T> ? 'i' : 'f', sizeof(T)});
     comm.agree([&] {
-        const auto data = static_cast<std::int64_t>(header.size());
+        const auto data = std::ssize(header);
         if (comm.rank() == 0) {
             file->write(0, header.data(), header.size());
             file->set_size(data + bytes);

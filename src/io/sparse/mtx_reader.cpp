@@ -27,7 +27,7 @@ std::string lower_case(std::string_view text) {
 template <std::size_t n>
 std::size_t choice(std::string_view word, const std::array<std::string_view, n>& names) {
     const auto found = std::find(names.begin(), names.end(), lower_case(word));
-    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    if (found != names.end()) return found - names.begin();
     std::string list;
     for (auto name : names) list += (list.empty() ? "" : ", ") + std::string(name);
     throw InvalidArgument(quoted(word) + " in the header is not known; it is one of: " + list);
@@ -159,7 +159,7 @@ MatrixHeader matrix_header(const InputFile& file, bool compressed) {
                 const auto line = block.substr(0, block.find('\n'));
                 block.remove_prefix(line.size() + 1);
                 ++header.text.lines;
-                header.text.bytes = std::min(header.text.bytes + static_cast<std::int64_t>(line.size()) + 1, file.size());
+                header.text.bytes = std::min(header.text.bytes + std::ssize(line) + 1, file.size());
                 const bool is_banner = !has_banner && (behind_banner(line) || !is_skipped(line));
                 if (is_banner) read_banner(line, header);
                 has_banner |= is_banner;
@@ -215,7 +215,7 @@ void expand(AnyNonzeros& nonzeros, MatrixSymmetry symmetry) {
     const auto count = rows.size();
     auto to = 2 * count;
     for (std::size_t i = 0; i < count; ++i) to -= rows[i] == columns[i] ? 1 : 0;
-    auto values = nonzeros.values.room_for(static_cast<std::int64_t>(to));
+    auto values = nonzeros.values.room_for(to);
     const auto* const element = reinterpret_cast<const T*>(nonzeros.values.data());
     auto* const element_to = reinterpret_cast<T*>(values.data());
     for (auto* column : {&rows, &columns}) column->resize(to);

@@ -27,7 +27,7 @@ constexpr std::int64_t sample_places = 64, sample_bytes = 1 << 14;
 MemoryTally reordering_memory(const ReadingShape& shape, std::int64_t count) {
     const auto parsed = shape.parsed(count);
     MemoryTally tally;
-    tally.hold(parsed * (number + static_cast<std::int64_t>(sizeof(std::int32_t))));
+    tally.hold(parsed * (number + std::int64_t{sizeof(std::int32_t)}));
     tally.add(routing_memory(shape.ranks, number, parsed, count));
     for (int column = 0; column < shape.order + (shape.keeps_lines ? 2 : 1); ++column) {
         tally.add(routing_memory(shape.ranks, number, parsed, count));
@@ -46,9 +46,9 @@ struct TextSample {
         TnsParser<double> parser({order, IndexBase::detect, {}}, false);
         const auto count = std::count(lines.begin(), lines.end(), '\n');
         parser.parse(lines, count, 1);
-        bytes += static_cast<std::int64_t>(lines.size());
+        bytes += std::ssize(lines);
         entries += parser.error().line == LineError::none ? parser.count() : count;
-        largest.resize(static_cast<std::size_t>(order), 0);
+        largest.resize(order, 0);
         for (std::size_t m = 0; m < largest.size(); ++m) largest[m] = std::max(largest[m], parser.largest()[m]);
     }
 };
@@ -70,7 +70,7 @@ void sample_text(const InputFile& file, SparseOutline& outline) {
         if (outline.shape.order < 1 || outline.shape.order > static_cast<int>(max_sparse_order)) return;
         if (!lines.empty()) sample.add(lines, outline.shape.order);
     }
-    const auto rate = static_cast<double>(sample.entries) / static_cast<double>(std::max<std::int64_t>(1, sample.bytes));
+    const auto rate = static_cast<double>(sample.entries) / std::max<std::int64_t>(1, sample.bytes);
     outline.entries = std::min(static_cast<std::int64_t>(rate * static_cast<double>(file.size())) + 1, file.size());
     if (outline.shape.lengths.empty()) outline.shape.lengths = sample.largest;
 }
@@ -84,7 +84,7 @@ void sample_compressed(const InputFile& file, SparseOutline& outline) {
     if (outline.shape.order < 1 || outline.shape.order > static_cast<int>(max_sparse_order)) return;
     TextSample sample;
     sample.add(lines, outline.shape.order);
-    outline.entries = static_cast<std::int64_t>(static_cast<double>(sample.entries) / static_cast<double>(sample.bytes) *
+    outline.entries = static_cast<std::int64_t>(static_cast<double>(sample.entries) / sample.bytes *
                                                 std::max(source.expected_bytes(), static_cast<double>(sample.bytes)));
     if (outline.shape.lengths.empty()) outline.shape.lengths = sample.largest;
 }
@@ -98,7 +98,7 @@ void look_into(const InputFile& file, SparseOutline& outline) {
     if (!binary.lengths.empty()) {
         outline.shape.is_text = outline.shape.keeps_lines = false;
         outline.shape.is_distinct = is_own_binary(beginning);
-        outline.shape.order = static_cast<int>(binary.lengths.size());
+        outline.shape.order = binary.lengths.size();
         outline.shape.lengths = binary.lengths;
         outline.entries = binary.count;
         outline.is_exact = true;
@@ -172,7 +172,7 @@ SparseOutline sparse_outline(const Communicator& comm, const std::string& path, 
         found.insert(found.end(), outline.shape.lengths.begin(), outline.shape.lengths.end());
         return found;
     });
-    outline.shape.order = static_cast<int>(numbers[0]);
+    outline.shape.order = numbers[0];
     outline.shape.is_text = numbers[1] != 0;
     outline.shape.is_compressed = numbers[2] != 0;
     outline.entries = numbers[3];

@@ -96,14 +96,14 @@ void check_room(const InputFile& file, const std::vector<std::int64_t>& lengths,
 template <class T>
 sparse::Nonzeros<T> with_room(std::vector<std::int64_t> lengths, std::int64_t count) {
     auto result = no_nonzeros<T>(std::move(lengths));
-    for (auto& column : result.indices) column.reserve(static_cast<std::size_t>(count));
-    result.values.reserve(static_cast<std::size_t>(count));
+    for (auto& column : result.indices) column.reserve(count);
+    result.values.reserve(count);
     return result;
 }
 
 /// The header and the numbers of nonzeros of the blocks. Local.
 BinaryHeader read_header(const InputFile& file, std::vector<std::int64_t>& table) {
-    std::vector<char> bytes(static_cast<std::size_t>(BinaryHeader::fixed_bytes));
+    std::vector<char> bytes(BinaryHeader::fixed_bytes);
     file.read_exactly(0, bytes.data(), bytes.size());
     Taker fixed(std::span<const char>(bytes).subspan(8));
     if (const auto version = fixed.take<std::uint32_t>(); version != BinaryHeader::version)
@@ -122,9 +122,9 @@ BinaryHeader read_header(const InputFile& file, std::vector<std::int64_t>& table
     check_shape(file, {}, header.count);
     if (header.blocks < 0 || header.blocks > header.count) refuse(file, std::to_string(header.blocks) + " blocks");
     check_bytes(file, header.file_bytes());
-    bytes.resize(static_cast<std::size_t>(header.bytes()));
+    bytes.resize(header.bytes());
     file.read_exactly(0, bytes.data(), bytes.size());
-    Taker rest(std::span<const char>(bytes).subspan(static_cast<std::size_t>(BinaryHeader::fixed_bytes)));
+    Taker rest(std::span<const char>(bytes).subspan(BinaryHeader::fixed_bytes));
     for (std::uint32_t m = 0; m < header.order; ++m) header.lengths.push_back(rest.take<std::int64_t>());
     std::int64_t sum = 0;
     bool wrong = false;
@@ -170,13 +170,13 @@ ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room) {
         for (std::size_t b = 0; b < table.size() && first < end; offset += header.block_bytes(table[b]), first += table[b++]) {
             const auto skip = std::max<std::int64_t>(0, begin - first), stop = std::min(table[b], end - first);
             if (skip >= stop) continue;
-            bytes.resize(static_cast<std::size_t>(header.block_bytes(table[b])));
+            bytes.resize(header.block_bytes(table[b]));
             file.read_exactly(offset, bytes.data(), bytes.size());
             const auto content = std::span<const char>(bytes).first(bytes.size() - 4);
             if (Taker(std::span<const char>(bytes).last(4)).take<std::uint32_t>() != checksum_of(content))
                 refuse(file, "the checksum of block " + std::to_string(b + 1) + " of " + std::to_string(table.size()) + " is wrong");
             const auto piece = [&](std::int64_t at, std::uint32_t width) {
-                return content.subspan(static_cast<std::size_t>(at + skip * width), static_cast<std::size_t>((stop - skip) * width));
+                return content.subspan(at + skip * width, (stop - skip) * width);
             };
             for (std::size_t m = 0; m < header.order; ++m)
                 append_indices(file, piece(static_cast<std::int64_t>(m) * table[b] * header.index_bytes, header.index_bytes),
@@ -202,10 +202,10 @@ struct SplattHeader {
 };
 
 SplattHeader read_splatt_header(const InputFile& file) {
-    std::vector<char> bytes(static_cast<std::size_t>(SplattHeader::fixed_bytes + 8 * (max_sparse_order + 2)), 0);
+    std::vector<char> bytes(SplattHeader::fixed_bytes + 8 * (max_sparse_order + 2), 0);
     bytes.resize(file.read(0, bytes.data(), bytes.size()));
-    const auto available = static_cast<std::int64_t>(bytes.size());
-    bytes.resize(static_cast<std::size_t>(SplattHeader::fixed_bytes + 8 * (max_sparse_order + 2)), 0);
+    const auto available = std::ssize(bytes);
+    bytes.resize(SplattHeader::fixed_bytes + 8 * (max_sparse_order + 2), 0);
     Taker taker(std::span<const char>(bytes).subspan(4));
     SplattHeader header;
     header.index_bytes = taker.take<std::uint64_t>();
@@ -228,9 +228,9 @@ SplattHeader read_splatt_header(const InputFile& file) {
 template <class Use>
 void in_pieces(const InputFile& file, std::int64_t array, std::int64_t begin, std::int64_t end, std::int64_t width, Use&& use) {
     constexpr std::int64_t piece = 1 << 17;
-    std::vector<char> bytes(static_cast<std::size_t>(piece * width));
+    std::vector<char> bytes(piece * width);
     for (; begin < end; begin += piece) {
-        const auto part = std::span<char>(bytes).first(static_cast<std::size_t>(std::min(piece, end - begin) * width));
+        const auto part = std::span<char>(bytes).first(std::min(piece, end - begin) * width);
         file.read_exactly(array + begin * width, part.data(), part.size());
         use(part);
     }
@@ -263,13 +263,13 @@ ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room) {
         const auto end = part_begin(header.count, comm.rank() + 1, comm.size());
         check_room<T>(file, header.lengths, end - begin, false, room);
         result.nonzeros = with_room<T>(header.lengths, end - begin);
-        const auto width = static_cast<std::int64_t>(header.index_bytes);
+        const std::int64_t width = header.index_bytes;
         auto array = header.data;
         for (std::size_t m = 0; m < header.lengths.size(); ++m, array += header.count * width)
             in_pieces(file, array, begin, end, width, [&](std::span<const char> bytes) {
                 append_indices(file, bytes, header.index_bytes, header.lengths[m], result.nonzeros.indices[m]);
             });
-        in_pieces(file, array, begin, end, static_cast<std::int64_t>(header.value_bytes),
+        in_pieces(file, array, begin, end, header.value_bytes,
                   [&](std::span<const char> bytes) { append_values(file, bytes, header.value_bytes, result.nonzeros.values); });
     });
     result.report = {"SPLATT binary", file.size(), 0, 0, header.count, 0, header.lengths, {}};

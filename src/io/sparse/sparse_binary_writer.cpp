@@ -14,7 +14,7 @@ namespace {
 /// Fills bytes one number after the other.
 class Packer {
 public:
-    explicit Packer(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {}
+    explicit Packer(std::int64_t bytes) : bytes_(bytes) {}
     template <class V>
     void put(const V& value) {
         std::memcpy(bytes_.data() + used_, &value, sizeof(V));
@@ -48,7 +48,7 @@ Packer packed(const BinaryHeader& header, const std::vector<std::int64_t>& table
 /// Nonzeros [begin, end) as a block.
 template <class T>
 Packer packed(const sparse::NonzeroIndices& x, std::span<const T> values, std::size_t begin, std::size_t end, const BinaryHeader& header) {
-    Packer packer(header.block_bytes(static_cast<std::int64_t>(end - begin)));
+    Packer packer(header.block_bytes(end - begin));
     for (const auto& column : x.indices)
         for (auto i = begin; i < end; ++i) {
             if (header.index_bytes == 4)
@@ -67,29 +67,29 @@ void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& no
                       const std::string& path) {
     constexpr auto most = BinaryHeader::block_nonzeros;
     BinaryHeader header;
-    header.order = static_cast<std::uint32_t>(nonzeros.order());
+    header.order = nonzeros.order();
     header.lengths = nonzeros.lengths;
     const auto longest = *std::max_element(header.lengths.begin(), header.lengths.end());
     header.index_bytes = longest <= std::int64_t{1} << 32 ? 4 : 8;
     header.value_bytes = sizeof(T);
     const auto count = nonzeros.count();
-    std::vector<std::int64_t> own(static_cast<std::size_t>(count / most), most);
+    std::vector<std::int64_t> own(count / most, most);
     if (count % most > 0) own.push_back(count % most);
     const auto table = gathered(comm, own);
-    header.blocks = static_cast<std::int64_t>(table.size());
+    header.blocks = std::ssize(table);
     const auto before = sum_before(comm, count, &header.count);
-    auto offset = header.bytes() + before * header.nonzero_bytes() + 4 * sum_before(comm, static_cast<std::int64_t>(own.size()));
+    auto offset = header.bytes() + before * header.nonzero_bytes() + 4 * sum_before(comm, std::ssize(own));
     OutputFile file(comm, path);
     comm.agree([&] {
         const auto write = [&](std::int64_t at, Packer packer) {
             const auto& bytes = packer.finish();
             file.write(at, bytes.data(), bytes.size());
-            return static_cast<std::int64_t>(bytes.size());
+            return std::ssize(bytes);
         };
         if (comm.rank() == 0) write(0, packed(header, table));
         for (std::int64_t begin = 0; begin < count; begin += most) {
             const auto end = std::min(begin + most, count);
-            offset += write(offset, packed(nonzeros, values, static_cast<std::size_t>(begin), static_cast<std::size_t>(end), header));
+            offset += write(offset, packed(nonzeros, values, begin, end, header));
         }
     });
     file.commit();

@@ -79,7 +79,7 @@ template <class T>
 void parse_block(Part<T>& part, const Block& block, const Room& room) {
     if (part.over_memory) return;
     try {
-        part.bytes += static_cast<double>(block.text.size());
+        part.bytes += block.text.size();
         if (part.parser.count() + block.lines > part.parser.room()) part.parser.reserve(expected_count(part, block, room));
         part.parser.parse(block.text, block.lines, block.first_line);
         if (room.progress && block.expected_bytes > 0) room.progress(std::min(1.0, part.bytes / block.expected_bytes));
@@ -121,7 +121,7 @@ struct BlockHead {
 
 /// The next blocks of inflated text, one for each rank from 1 on, as messages.
 std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const GzipSource& source, LineBlocks& blocks, LineError& error) {
-    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<std::byte>> out(comm.size());
     std::vector<BlockHead> heads(out.size());
     for (std::size_t r = 1; r < out.size(); ++r) {
         const auto before = blocks.lines();
@@ -165,7 +165,7 @@ void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std:
         to.resize(numbers.size());
         for (std::size_t i = 0, r = 0; i < to.size(); ++i) {  // ascending numbers
             while (numbers[i] >= part_begin(total, static_cast<std::int64_t>(r) + 1, comm.size())) ++r;
-            to[i] = static_cast<std::int32_t>(r);
+            to[i] = r;
         }
     });
     numbers = route_column(comm, to, std::move(numbers));
@@ -174,12 +174,12 @@ void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std:
         const auto arrived = route_column(comm, to, std::move(column));
         comm.agree([&] {
             column.resize(arrived.size());
-            for (std::size_t i = 0; i < arrived.size(); ++i) column[static_cast<std::size_t>(numbers[i] - begin)] = arrived[i];
+            for (std::size_t i = 0; i < arrived.size(); ++i) column[numbers[i] - begin] = arrived[i];
         });
     };
     for (auto& column : nonzeros.indices) deliver(column);
     deliver(nonzeros.values);
-    const bool has_lines = comm.maximum(static_cast<std::int64_t>(lines.size())) > 0;
+    const bool has_lines = comm.maximum(std::ssize(lines)) > 0;
     if (has_lines) deliver(lines);
 }
 
@@ -194,7 +194,7 @@ void parse_compressed(const InputFile& file, Part<T>& part, const Room& room) {
     });
     std::vector<std::int64_t> counts;
     for (bool last = false; !last;) {
-        std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
+        std::vector<std::vector<std::byte>> out(comm.size());
         comm.agree([&] {
             if (comm.rank() == 0) out = next_round(comm, *source, *blocks, part.error);
         });
@@ -268,7 +268,7 @@ ParsedText<T> parse_text(const InputFile& file, const SparseReadOptions& options
     });
     ParsedText<T> result{.nonzeros = std::move(part.nonzeros), .numbers = std::move(part.numbers)};
     result.lines = comm.sum(part.lines) + (shape.is_compressed ? 0 : header.lines);
-    for (int m = 0; m < rules.order; ++m) result.largest.push_back(comm.maximum(part.parser.largest()[static_cast<std::size_t>(m)]));
+    for (int m = 0; m < rules.order; ++m) result.largest.push_back(comm.maximum(part.parser.largest()[m]));
     result.has_zero = comm.maximum(part.parser.has_zero() ? 1 : 0) == 1;
     result.error_if_zero_based = part.parser.error_if_zero_based();
     if (result.error_if_zero_based.line != LineError::none) result.error_if_zero_based.line += part.first_line;

@@ -30,7 +30,7 @@ struct ReadNonzeros {
 
 /// Memory of a value while it is read: those of other types than float and double are copied in the end.
 template <class T>
-constexpr std::int64_t reading_bytes = (std::is_floating_point_v<T> ? 1 : 2) * static_cast<std::int64_t>(sizeof(T));
+constexpr std::int64_t reading_bytes = (std::is_floating_point_v<T> ? 1 : 2) * std::int64_t{sizeof(T)};
 
 /// What stands before the entries.
 struct TextHeader {

@@ -159,7 +159,7 @@ void merge_duplicates(const InputFile& file, const Join& join, std::vector<std::
     if (!by_line) {
         const auto first = sum_before(comm, nonzeros.count()) + 1;
         comm.agree([&] {
-            lines.resize(static_cast<std::size_t>(nonzeros.count()));
+            lines.resize(nonzeros.count());
             std::iota(lines.begin(), lines.end(), first);
         });
     }
@@ -189,7 +189,7 @@ std::string matrix_heading(const SparseState& state, const std::string& path, In
 template <class T>
 MemoryTally compacting_memory(std::int64_t ranks, std::int64_t count, const std::vector<std::int64_t>& lengths) {
     MemoryTally tally;
-    tally.hold(count * static_cast<std::int64_t>(sizeof(T)));
+    tally.hold(count * std::int64_t{sizeof(T)});
     for (auto length : lengths) {
         const auto list = slice_list_memory(ranks, count, length);
         tally.add(list);

@@ -74,14 +74,14 @@ std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line) 
         const auto words = words_of(without_comment({at, static_cast<std::size_t>(next - at)}, '#'));
         at = next;
         ++line;
-        if (!words.empty()) return static_cast<std::int64_t>(words.size());
+        if (!words.empty()) return std::ssize(words);
     }
     return 0;
 }
 
 template <class T>
 TnsParser<T>::TnsParser(const TnsRules& rules, bool keep_lines)
-    : rules_(rules), keep_lines_(keep_lines), comment_(rules.matrix ? '%' : '#'), order_(static_cast<std::size_t>(rules.order)),
+    : rules_(rules), keep_lines_(keep_lines), comment_(rules.matrix ? '%' : '#'), order_(rules.order),
       value_words_(rules.matrix ? static_cast<std::size_t>(rules.matrix->value_words) : 1) {
     nonzeros_.indices.resize(order_);
     least_ = rules.base == IndexBase::one ? 1 : 0;
@@ -94,7 +94,7 @@ TnsParser<T>::TnsParser(const TnsRules& rules, bool keep_lines)
 
 template <class T>
 void TnsParser<T>::reserve(std::int64_t count) {
-    const auto room = static_cast<std::size_t>(count);
+    const std::size_t room = count;
     for (auto& column : nonzeros_.indices) column.reserve(room);
     nonzeros_.values.reserve(room);
     if (keep_lines_) lines_.reserve(room);
@@ -144,7 +144,7 @@ bool TnsParser<T>::parse_fast(const char*& at, const char* end) {
         for (unsigned d; (d = static_cast<unsigned>(*p) - '0') <= 9; ++p) digits = digits * 10 + d;
         const bool is_last = m + 1 == order_ && value_words_ == 0;
         if (p == first || p - first > 18 || !(is_blank(*p) || (is_last && *p == '\n'))) return false;
-        const auto number = static_cast<std::int64_t>(digits);
+        const std::int64_t number = digits;
         if (number < least_ || number > most_[m]) return false;
         while (is_blank(*p)) ++p;
         index[m] = number;

@@ -54,9 +54,9 @@ public:
     void parse(std::string_view block, std::int64_t lines, std::int64_t first_line);
     /// Makes room for so many nonzeros in all.
     void reserve(std::int64_t count);
-    std::int64_t count() const { return static_cast<std::int64_t>(used_); }
+    std::int64_t count() const { return used_; }
     /// Nonzeros that there is room for.
-    std::int64_t room() const { return static_cast<std::int64_t>(nonzeros_.values.capacity()); }
+    std::int64_t room() const { return nonzeros_.values.capacity(); }
 
     /// Gives the nonzeros away, without lengths; when all is read.
     sparse::Nonzeros<T> take();

@@ -29,7 +29,7 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
         } catch (const InvalidArgument& e) {
             if (columns == 0) error = {before + 1, e.what()};
         }
-        const auto demanded = static_cast<std::int64_t>(options.lengths.size());
+        const auto demanded = std::ssize(options.lengths);
         if (columns == 1)
             error = {line, "1 column; a line has the indices of a nonzero and its value, separated by blanks or tabs (replace commas: tr "
                            "',' ' '). Put a # "

@@ -29,7 +29,7 @@ void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, s
             text += ' ';
         }
         if constexpr (std::is_integral_v<T>)
-            append_number(text, static_cast<std::int64_t>(values[i]));
+            append_number(text, values[i]);
         else
             append_number(text, values[i]);
         text += '\n';
@@ -62,7 +62,7 @@ std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::st
     std::int64_t bytes = 0;
     comm.agree([&] {
         if (!compressed) {
-            produce([&](std::string_view text) { bytes += static_cast<std::int64_t>(text.size()); });
+            produce([&](std::string_view text) { bytes += std::ssize(text); });
             return;
         }
         GzipMember gzip;
@@ -72,7 +72,7 @@ std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::st
             has_text = has_text || !text.empty();
         });
         if (has_text) member = gzip.finish();
-        bytes = static_cast<std::int64_t>(member.size());
+        bytes = std::ssize(member);
     });
     auto offset = sum_before(comm, bytes);
     auto file = std::make_unique<OutputFile>(comm, path);
@@ -83,7 +83,7 @@ std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::st
         }
         produce([&](std::string_view text) {
             file->write(offset, text.data(), text.size());
-            offset += static_cast<std::int64_t>(text.size());
+            offset += std::ssize(text);
         });
     });
     file->complete();

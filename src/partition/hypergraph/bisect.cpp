@@ -66,7 +66,7 @@ private:
             auto coarser = contract(from, clustering);
             work_.spend(from.pin_count());
             if (sides) {
-                std::vector<std::uint8_t> coarse(static_cast<std::size_t>(clustering.count));
+                std::vector<std::uint8_t> coarse(clustering.count);
                 for (std::size_t v = 0; v < sides->size(); ++v) coarse[clustering.cluster[v]] = (*sides)[v];
                 *sides = std::move(coarse);
             }

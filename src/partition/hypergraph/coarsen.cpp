@@ -36,12 +36,12 @@ class Clusterer {
 public:
     Clusterer(const Hypergraph& hypergraph, const ClusterLimits& limits, RandomNumbers& random, WorkBudget& work)
         : hypergraph_(hypergraph), limits_(limits), random_(random), work_(work), constraints_(hypergraph.constraints()),
-          leader_(static_cast<std::size_t>(hypergraph.vertices())), grown_(leader_.size(), 0), rated_as_(leader_.size()),
+          leader_(hypergraph.vertices()), grown_(leader_.size(), 0), rated_as_(leader_.size()),
           weight_(leader_.size() * static_cast<std::size_t>(constraints_)), whole_net_(whole_net_size(hypergraph)) {
         for (std::size_t v = 0; v < leader_.size(); ++v) {
-            leader_[v] = static_cast<std::uint32_t>(v);
-            const auto weights = hypergraph.weights(static_cast<std::int64_t>(v));
-            std::copy(weights.begin(), weights.end(), weight_.begin() + static_cast<std::ptrdiff_t>(v * weights.size()));
+            leader_[v] = v;
+            const auto weights = hypergraph.weights(v);
+            std::copy(weights.begin(), weights.end(), weight_.begin() + (v * weights.size()));
             for (std::size_t c = 0; c < weights.size(); ++c)
                 rated_as_[v].weight += static_cast<float>(weights[c]) / static_cast<float>(std::max<std::int64_t>(limits.weight[c], 1));
         }
@@ -81,9 +81,9 @@ private:
     }
 
     void rate(std::uint32_t v, std::uint32_t net, std::span<const std::uint32_t> pins) {
-        const auto size = limits_.sizes ? (*limits_.sizes)[net] : static_cast<std::int64_t>(hypergraph_.pins(net).size());
+        const auto size = limits_.sizes ? (*limits_.sizes)[net] : std::ssize(hypergraph_.pins(net));
         const auto score = static_cast<float>(hypergraph_.cost(net)) / static_cast<float>(size - 1);
-        work_.spend(static_cast<std::int64_t>(pins.size()));
+        work_.spend(std::ssize(pins));
         // First all leaders, so that their ratings come into the cache at the same time.
         seen_.resize(pins.size());
         for (std::size_t i = 0; i < pins.size(); ++i) {
@@ -117,14 +117,14 @@ private:
     }
 
     bool fits(std::uint32_t v, std::uint32_t leader) const {
-        const auto m = static_cast<std::size_t>(constraints_);
+        const std::size_t m = constraints_;
         for (std::size_t c = 0; c < m; ++c)
             if (weight_[v * m + c] > 0 && weight_[v * m + c] + weight_[leader * m + c] > limits_.weight[c]) return false;
         return true;
     }
 
     void join(std::uint32_t v, std::uint32_t leader) {
-        const auto m = static_cast<std::size_t>(constraints_);
+        const std::size_t m = constraints_;
         leader_[v] = leader;
         grown_[v] = grown_[leader] = 1;
         rated_as_[leader].weight += rated_as_[v].weight;
@@ -134,7 +134,7 @@ private:
     Clustering numbered() const {
         Clustering result{std::vector<std::uint32_t>(leader_.size()), 0};
         for (std::size_t v = 0; v < leader_.size(); ++v)
-            if (leader_[v] == v) result.cluster[v] = static_cast<std::uint32_t>(result.count++);
+            if (leader_[v] == v) result.cluster[v] = result.count++;
         for (std::size_t v = 0; v < leader_.size(); ++v) result.cluster[v] = result.cluster[leader_[v]];
         return result;
     }
@@ -156,8 +156,7 @@ private:
 class NetTable {
 public:
     NetTable(const HypergraphData& data, std::int64_t most)
-        : data_(data), slots_(std::bit_ceil(static_cast<std::size_t>(most) * 2 + 2), nobody),
-          marked_(static_cast<std::size_t>(data.vertices), 0) {}
+        : data_(data), slots_(std::bit_ceil(static_cast<std::size_t>(most) * 2 + 2), nobody), marked_(data.vertices, 0) {}
 
     /// A net with the same pins as the last of data, which is `last`; itself if there is none.
     std::uint32_t find_or_add(std::uint32_t last) {
@@ -202,7 +201,7 @@ Clustering cluster_vertices(const Hypergraph& hypergraph, const ClusterLimits& l
 
 Clustering cluster_neighbors(const Hypergraph& hypergraph, const ClusterLimits& limits) {
     Clustering result;
-    result.cluster.reserve(static_cast<std::size_t>(hypergraph.vertices()));
+    result.cluster.reserve(hypergraph.vertices());
     const auto longest = (hypergraph.vertices() + limits.fewest - 1) / std::max<std::int64_t>(limits.fewest, 1);
     std::vector<std::int64_t> weight(limits.weight.size(), 0);
     std::int64_t length = 0;
@@ -217,7 +216,7 @@ Clustering cluster_neighbors(const Hypergraph& hypergraph, const ClusterLimits& 
         }
         ++length;
         for (std::size_t c = 0; c < weight.size(); ++c) weight[c] += weights[c];
-        result.cluster.push_back(static_cast<std::uint32_t>(result.count - 1));
+        result.cluster.push_back(result.count - 1);
     }
     return result;
 }
@@ -226,14 +225,14 @@ Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering, 
     HypergraphData data;
     data.vertices = clustering.count;
     data.constraints = hypergraph.constraints();
-    data.weights.assign(static_cast<std::size_t>(data.vertices * data.constraints), 0);
+    data.weights.assign(data.vertices * data.constraints, 0);
     for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) {
-        const std::int64_t first = std::int64_t{clustering.cluster[static_cast<std::size_t>(v)]} * data.constraints;
-        for (int c = 0; c < data.constraints; ++c) data.weights[static_cast<std::size_t>(first + c)] += hypergraph.weight(v, c);
+        const std::int64_t first = std::int64_t{clustering.cluster[v]} * data.constraints;
+        for (int c = 0; c < data.constraints; ++c) data.weights[first + c] += hypergraph.weight(v, c);
     }
 
     NetTable table(data, kept == KeptNets::useful ? hypergraph.nets() : 0);
-    std::vector<std::int64_t> seen_in(static_cast<std::size_t>(data.vertices), -1);
+    std::vector<std::int64_t> seen_in(data.vertices, -1);
     for (std::int64_t net = 0; net < hypergraph.nets(); ++net) {
         const auto begin = data.pins.size();
         for (auto pin : hypergraph.pins(net)) {
@@ -244,12 +243,12 @@ Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering, 
             data.pins.resize(begin);
             continue;
         }
-        data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        data.net_begin.push_back(std::ssize(data.pins));
         if (kept == KeptNets::all) {
             data.costs.push_back(hypergraph.cost(net));
             continue;
         }
-        const auto last = static_cast<std::uint32_t>(data.costs.size());
+        const std::uint32_t last = data.costs.size();
         if (const auto equal = table.find_or_add(last); equal != last) {
             data.costs[equal] += hypergraph.cost(net);
             data.net_begin.pop_back();

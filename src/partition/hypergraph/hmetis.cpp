@@ -144,7 +144,7 @@ Hypergraph read_hmetis(std::istream& in, const std::string& name) {
     const auto header = read_header(lines);
     HypergraphData data;
     data.vertices = header.vertices;
-    data.constraints = static_cast<int>(header.constraints);
+    data.constraints = header.constraints;
     for (std::int64_t net = 0; net < header.nets; ++net) {
         if (!lines.next_without_comments())
             lines.fail_at_end("the first line promises " + std::to_string(header.nets) + " nets, there are " + std::to_string(net));
@@ -153,9 +153,9 @@ Hypergraph read_hmetis(std::istream& in, const std::string& name) {
         while (lines.number(pin)) {
             if (pin < 1 || pin > header.vertices)
                 lines.fail("vertex " + std::to_string(pin) + " is not from 1 to " + std::to_string(header.vertices));
-            data.pins.push_back(static_cast<std::uint32_t>(pin - 1));
+            data.pins.push_back(pin - 1);
         }
-        data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        data.net_begin.push_back(std::ssize(data.pins));
     }
     if (!header.weights && header.constraints > 1) lines.fail("several weights were promised, but format has no weights");
     for (std::int64_t v = 0; header.weights && v < header.vertices; ++v) {
@@ -183,11 +183,10 @@ VertexParts read_partition(std::istream& in, const std::string& name, std::int64
     while (lines.next()) {
         if (lines.blank()) lines.fail("the line is empty");
         if (lines.line_number() > vertices) lines.fail("the partition is of more than " + expected);
-        result.push_back(static_cast<std::int32_t>(lines.required("the part", 0, parts - 1)));
+        result.push_back(lines.required("the part", 0, parts - 1));
         lines.end("one number");
     }
-    if (static_cast<std::int64_t>(result.size()) < vertices)
-        lines.fail_at_end("the partition is of " + std::to_string(result.size()) + " " + what + " only");
+    if (std::ssize(result) < vertices) lines.fail_at_end("the partition is of " + std::to_string(result.size()) + " " + what + " only");
     return result;
 }
 

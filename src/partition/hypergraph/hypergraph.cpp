@@ -21,7 +21,7 @@ std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
 }
 
 void check_count(const Hypergraph& hypergraph, const VertexParts& parts) {
-    if (static_cast<std::int64_t>(parts.size()) != hypergraph.vertices())
+    if (std::ssize(parts) != hypergraph.vertices())
         throw InvalidArgument("a partition of " + std::to_string(parts.size()) + " vertices was given for a hypergraph of " +
                               std::to_string(hypergraph.vertices()) + "; give one part for each vertex");
     for (std::size_t v = 0; v < parts.size(); ++v)
@@ -40,8 +40,8 @@ Hypergraph::Hypergraph(HypergraphData data)
         throw InvalidArgument("a hypergraph has " + std::to_string(vertices_) + " vertices and " + std::to_string(nets()) +
                               " nets; each must be below 2^32");
     if (constraints_ < 1) throw InvalidArgument("a hypergraph's vertices need at least one weight each");
-    if (costs_.empty()) costs_.assign(static_cast<std::size_t>(nets()), 1);
-    if (weights_.empty()) weights_.assign(static_cast<std::size_t>(vertices_ * constraints_), 1);
+    if (costs_.empty()) costs_.assign(nets(), 1);
+    if (weights_.empty()) weights_.assign(vertices_ * constraints_, 1);
     check();
     drop_repeated_pins();
     find_incident_nets();
@@ -49,13 +49,12 @@ Hypergraph::Hypergraph(HypergraphData data)
 }
 
 void Hypergraph::check() const {
-    if (net_begin_.front() != 0 || net_begin_.back() != static_cast<std::int64_t>(pins_.size()) ||
-        !std::is_sorted(net_begin_.begin(), net_begin_.end()))
+    if (net_begin_.front() != 0 || net_begin_.back() != std::ssize(pins_) || !std::is_sorted(net_begin_.begin(), net_begin_.end()))
         throw InvalidArgument("the positions of a hypergraph's nets must ascend from 0 to the number of pins");
-    if (static_cast<std::int64_t>(costs_.size()) != nets())
+    if (std::ssize(costs_) != nets())
         throw InvalidArgument("a hypergraph of " + std::to_string(nets()) + " nets got " + std::to_string(costs_.size()) +
                               " costs; give one for each net, or none");
-    if (static_cast<std::int64_t>(weights_.size()) != vertices_ * constraints_)
+    if (std::ssize(weights_) != vertices_ * constraints_)
         throw InvalidArgument("a hypergraph of " + std::to_string(vertices_) + " vertices and " + std::to_string(constraints_) +
                               " constraints got " + std::to_string(weights_.size()) + " weights; give all, or none");
     const auto negative = [](std::int64_t x) { return x < 0; };
@@ -68,19 +67,19 @@ void Hypergraph::check() const {
 }
 
 void Hypergraph::drop_repeated_pins() {
-    std::vector<std::uint32_t> seen_in(static_cast<std::size_t>(vertices_), std::uint32_t(most_vertices));
+    std::vector<std::uint32_t> seen_in(vertices_, std::uint32_t(most_vertices));
     std::size_t to = 0, from = 0;
     for (std::size_t net = 0; net + 1 < net_begin_.size(); ++net) {
-        const auto end = static_cast<std::size_t>(net_begin_[net + 1]);
-        net_begin_[net] = static_cast<std::int64_t>(to);
+        const std::size_t end = net_begin_[net + 1];
+        net_begin_[net] = to;
         for (; from < end; ++from) {
             auto& seen = seen_in[pins_[from]];
             if (seen == net) continue;
-            seen = static_cast<std::uint32_t>(net);
+            seen = net;
             pins_[to++] = pins_[from];
         }
     }
-    net_begin_.back() = static_cast<std::int64_t>(to);
+    net_begin_.back() = to;
     pins_.resize(to);
 }
 
@@ -91,11 +90,11 @@ void Hypergraph::find_incident_nets() {
     incident_.resize(pins_.size());
     auto next = vertex_begin_;
     for (std::int64_t net = 0; net < nets(); ++net)
-        for (auto pin : pins(net)) incident_[static_cast<std::size_t>(next[pin]++)] = static_cast<std::uint32_t>(net);
+        for (auto pin : pins(net)) incident_[next[pin]++] = static_cast<std::uint32_t>(net);
 }
 
 void Hypergraph::add_weights() {
-    total_weights_.assign(static_cast<std::size_t>(constraints_), 0);
+    total_weights_.assign(constraints_, 0);
     for (std::int64_t v = 0; v < vertices_; ++v)
         for (std::size_t c = 0; c < total_weights_.size(); ++c) total_weights_[c] = checked_sum(total_weights_[c], weights(v)[c]);
 }
@@ -106,7 +105,7 @@ Hypergraph with_unit_weights(const Hypergraph& hypergraph) {
     for (std::int64_t net = 0; net < hypergraph.nets(); ++net) {
         const auto pins = hypergraph.pins(net);
         data.pins.insert(data.pins.end(), pins.begin(), pins.end());
-        data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        data.net_begin.push_back(std::ssize(data.pins));
         data.costs.push_back(hypergraph.cost(net));
     }
     return Hypergraph(std::move(data));
@@ -116,11 +115,11 @@ std::vector<std::int32_t> connectivity(const Hypergraph& hypergraph, const Verte
     check_count(hypergraph, parts);
     const auto highest = parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end());
     std::vector<std::int64_t> seen_in(static_cast<std::size_t>(highest) + 1, -1);
-    std::vector<std::int32_t> result(static_cast<std::size_t>(hypergraph.nets()), 0);
+    std::vector<std::int32_t> result(hypergraph.nets(), 0);
     for (std::int64_t net = 0; net < hypergraph.nets(); ++net)
         for (auto pin : hypergraph.pins(net)) {
-            auto& seen = seen_in[static_cast<std::size_t>(parts[pin])];
-            if (seen != net) ++result[static_cast<std::size_t>(net)];
+            auto& seen = seen_in[parts[pin]];
+            if (seen != net) ++result[net];
             seen = net;
         }
     return result;
@@ -129,22 +128,20 @@ std::vector<std::int32_t> connectivity(const Hypergraph& hypergraph, const Verte
 std::int64_t cut(const Hypergraph& hypergraph, const VertexParts& parts) {
     const auto lambda = connectivity(hypergraph, parts);
     std::int64_t sum = 0;
-    for (std::int64_t net = 0; net < hypergraph.nets(); ++net)
-        sum += hypergraph.cost(net) * std::max(0, lambda[static_cast<std::size_t>(net)] - 1);
+    for (std::int64_t net = 0; net < hypergraph.nets(); ++net) sum += hypergraph.cost(net) * std::max(0, lambda[net] - 1);
     return sum;
 }
 
 std::vector<std::int64_t> part_weights(const Hypergraph& hypergraph, const VertexParts& parts, std::int64_t count) {
     check_count(hypergraph, parts);
     const auto constraints = hypergraph.constraints();
-    std::vector<std::int64_t> result(static_cast<std::size_t>(count * constraints), 0);
+    std::vector<std::int64_t> result(count * constraints, 0);
     for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) {
-        const auto part = parts[static_cast<std::size_t>(v)];
+        const auto part = parts[v];
         if (part >= count)
             throw InvalidArgument("vertex " + std::to_string(v) + " is in part " + std::to_string(part) + " of " + std::to_string(count) +
                                   "; parts are numbered from 0");
-        for (int c = 0; c < constraints; ++c)
-            result[static_cast<std::size_t>(std::int64_t{part} * constraints + c)] += hypergraph.weight(v, c);
+        for (int c = 0; c < constraints; ++c) result[std::int64_t{part} * constraints + c] += hypergraph.weight(v, c);
     }
     return result;
 }
@@ -155,7 +152,7 @@ double imbalance(const Hypergraph& hypergraph, const VertexParts& parts, std::in
     for (std::size_t i = 0; i < weights.size(); ++i) {
         const auto total = hypergraph.total_weights()[i % hypergraph.total_weights().size()];
         if (total == 0) continue;
-        const double mean = static_cast<double>(total) / static_cast<double>(count);
+        const double mean = static_cast<double>(total) / count;
         worst = std::max(worst, static_cast<double>(weights[i]) / mean - 1);
     }
     return worst;

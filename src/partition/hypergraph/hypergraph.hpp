@@ -28,12 +28,12 @@ public:
     explicit Hypergraph(HypergraphData data);
 
     std::int64_t vertices() const { return vertices_; }
-    std::int64_t nets() const { return static_cast<std::int64_t>(net_begin_.size()) - 1; }
+    std::int64_t nets() const { return std::ssize(net_begin_) - 1; }
     std::int64_t pin_count() const { return net_begin_.back(); }
     int constraints() const { return constraints_; }
 
     std::span<const std::uint32_t> pins(std::int64_t net) const { return range(pins_, net_begin_, net); }
-    std::int64_t cost(std::int64_t net) const { return costs_[static_cast<std::size_t>(net)]; }
+    std::int64_t cost(std::int64_t net) const { return costs_[net]; }
 
     /// The nets that have the vertex, ascending.
     std::span<const std::uint32_t> nets_of(std::int64_t vertex) const { return range(incident_, vertex_begin_, vertex); }
@@ -41,16 +41,14 @@ public:
     std::span<const std::int64_t> weights(std::int64_t vertex) const {
         return {weights_.data() + vertex * constraints_, static_cast<std::size_t>(constraints_)};
     }
-    std::int64_t weight(std::int64_t vertex, int constraint = 0) const {
-        return weights_[static_cast<std::size_t>(vertex * constraints_ + constraint)];
-    }
+    std::int64_t weight(std::int64_t vertex, int constraint = 0) const { return weights_[vertex * constraints_ + constraint]; }
     /// Sum over the vertices, by constraint.
     const std::vector<std::int64_t>& total_weights() const { return total_weights_; }
 
 private:
     static std::span<const std::uint32_t> range(const std::vector<std::uint32_t>& all, const std::vector<std::int64_t>& begin,
                                                 std::int64_t i) {
-        const auto first = begin[static_cast<std::size_t>(i)], last = begin[static_cast<std::size_t>(i) + 1];
+        const auto first = begin[i], last = begin[i + 1];
         return {all.data() + first, static_cast<std::size_t>(last - first)};
     }
     void check() const;

@@ -21,11 +21,11 @@ public:
         return number;
     }
     /// Below n, which is below 2^32.
-    std::uint32_t below(std::uint64_t n) { return static_cast<std::uint32_t>((next() >> 32) * n >> 32); }
+    std::uint32_t below(std::uint64_t n) { return (next() >> 32) * n >> 32; }
 
     /// 0, 1, ..., n - 1 in random order.
     std::vector<std::uint32_t> permutation(std::int64_t n) {
-        std::vector<std::uint32_t> result(static_cast<std::size_t>(n));
+        std::vector<std::uint32_t> result(n);
         std::iota(result.begin(), result.end(), 0u);
         for (auto i = result.size(); i > 1; --i) std::swap(result[i - 1], result[below(i)]);
         return result;

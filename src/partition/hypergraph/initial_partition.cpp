@@ -15,11 +15,11 @@ constexpr int initial_passes = 6;
 
 /// The weight of each vertex as a share of all, summed over the constraints.
 std::vector<double> loads(const Hypergraph& hypergraph) {
-    std::vector<double> result(static_cast<std::size_t>(hypergraph.vertices()), 0);
+    std::vector<double> result(hypergraph.vertices(), 0);
     for (std::size_t v = 0; v < result.size(); ++v)
         for (int c = 0; c < hypergraph.constraints(); ++c)
-            if (const auto total = hypergraph.total_weights()[static_cast<std::size_t>(c)]; total > 0)
-                result[v] += static_cast<double>(hypergraph.weight(static_cast<std::int64_t>(v), c)) / static_cast<double>(total);
+            if (const auto total = hypergraph.total_weights()[c]; total > 0)
+                result[v] += static_cast<double>(hypergraph.weight(v, c)) / total;
     return result;
 }
 
@@ -71,22 +71,21 @@ VertexParts assign_by_weight(const Hypergraph& hypergraph, const std::vector<dou
     for (auto v : order) {
         const auto [filling, vertices, p] = parts.top();
         parts.pop();
-        result[v] = static_cast<std::int32_t>(p);
+        result[v] = p;
         parts.emplace(filling + load[v] / shares[p], vertices + 1, p);
     }
     return result;
 }
 
 VertexParts contiguous_parts(const Hypergraph& hypergraph, std::int64_t parts) {
-    std::vector<double> before(static_cast<std::size_t>(hypergraph.constraints()), 0);
-    VertexParts result(static_cast<std::size_t>(hypergraph.vertices()));
+    std::vector<double> before(hypergraph.constraints(), 0);
+    VertexParts result(hypergraph.vertices());
     for (std::size_t v = 0; v < result.size(); ++v) {
         double middle = (static_cast<double>(v) + 0.5) / static_cast<double>(result.size()), heaviest = 0;
         for (std::size_t c = 0; c < before.size(); ++c) {
             const auto total = hypergraph.total_weights()[c];
             if (total == 0) continue;
-            const double share =
-                static_cast<double>(hypergraph.weight(static_cast<std::int64_t>(v), static_cast<int>(c))) / static_cast<double>(total);
+            const double share = static_cast<double>(hypergraph.weight(v, c)) / total;
             if (share > heaviest) {
                 heaviest = share;
                 middle = before[c] + share / 2;
@@ -94,7 +93,7 @@ VertexParts contiguous_parts(const Hypergraph& hypergraph, std::int64_t parts) {
             before[c] += share;
         }
         const auto part = static_cast<std::int64_t>(middle * static_cast<double>(parts));
-        result[v] = static_cast<std::int32_t>(std::min(parts - 1, part));
+        result[v] = std::min(parts - 1, part);
     }
     return result;
 }
@@ -103,21 +102,21 @@ VertexParts stream_parts(const Hypergraph& hypergraph, std::int64_t parts, const
     constexpr std::size_t remembered = 4;
     const auto constraints = limits.size();
     std::vector<std::int32_t> latest(static_cast<std::size_t>(hypergraph.nets()) * remembered, -1);
-    std::vector<std::int64_t> weight(static_cast<std::size_t>(parts) * constraints, 0), score(static_cast<std::size_t>(parts), 0);
+    std::vector<std::int64_t> weight(static_cast<std::size_t>(parts) * constraints, 0), score(parts, 0);
     const auto fits = [&](std::int64_t v, std::size_t p) {
         for (std::size_t c = 0; c < constraints; ++c)
             if (weight[p * constraints + c] + hypergraph.weights(v)[c] > limits[c]) return false;
         return true;
     };
-    VertexParts result(static_cast<std::size_t>(hypergraph.vertices()));
+    VertexParts result(hypergraph.vertices());
     std::vector<std::size_t> scored;
     std::size_t current = 0;
     for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) {
         for (auto net : hypergraph.nets_of(v))
             for (std::size_t i = 0; i < remembered; ++i)
                 if (const auto p = latest[net * remembered + i]; p >= 0) {
-                    if (score[static_cast<std::size_t>(p)] == 0) scored.push_back(static_cast<std::size_t>(p));
-                    score[static_cast<std::size_t>(p)] += hypergraph.cost(net);
+                    if (score[p] == 0) scored.push_back(p);
+                    score[p] += hypergraph.cost(net);
                 }
         while (current + 1 < static_cast<std::size_t>(parts) && !fits(v, current)) ++current;
         auto best = current;
@@ -125,13 +124,13 @@ VertexParts stream_parts(const Hypergraph& hypergraph, std::int64_t parts, const
             if (fits(v, p) && (score[p] > score[best] || !fits(v, best))) best = p;
         for (auto p : scored) score[p] = 0;
         scored.clear();
-        result[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(best);
+        result[v] = best;
         for (std::size_t c = 0; c < constraints; ++c) weight[best * constraints + c] += hypergraph.weights(v)[c];
         for (auto net : hypergraph.nets_of(v)) {
             auto* first = latest.data() + net * remembered;
             auto* place = std::find(first, first + remembered - 1, static_cast<std::int32_t>(best));
             std::rotate(first, place, place + 1);
-            *first = static_cast<std::int32_t>(best);
+            *first = best;
         }
     }
     return result;

@@ -16,12 +16,12 @@ constexpr std::int64_t worthwhile_pass = 400;  ///< a pass that lowers the cut b
 /// others.
 class PinCounts {
 public:
-    PinCounts(const Hypergraph& hypergraph, std::int64_t parts, const OtherVertices* others) : parts_(static_cast<std::size_t>(parts)) {
+    PinCounts(const Hypergraph& hypergraph, std::int64_t parts, const OtherVertices* others) : parts_(parts) {
         begin_.push_back(0);
         for (std::int64_t net = 0; net < hypergraph.nets(); ++net)
             begin_.push_back(begin_.back() + std::min(hypergraph.pins(net).size() + (others ? others->parts_of(net).size() : 0), parts_));
         entries_.resize(begin_.back());
-        lambda_.assign(static_cast<std::size_t>(hypergraph.nets()), 0);
+        lambda_.assign(hypergraph.nets(), 0);
         for (std::int64_t net = 0; others && net < hypergraph.nets(); ++net)
             for (auto part : others->parts_of(net)) add(static_cast<std::uint32_t>(net), part);
     }
@@ -91,9 +91,9 @@ public:
     Refiner(const Hypergraph& hypergraph, std::int64_t count, const std::vector<std::int64_t>& limits, WorkBudget& work, VertexParts& parts,
             const OtherVertices* others)
         : hypergraph_(hypergraph), count_(count), limits_(limits), work_(work), parts_(parts), counts_(hypergraph, count, others),
-          weight_(others ? others->weights : part_weights(hypergraph, parts, count)), present_(static_cast<std::size_t>(count), 0) {
+          weight_(others ? others->weights : part_weights(hypergraph, parts, count)), present_(count, 0) {
         for (std::int64_t v = 0; v < hypergraph.vertices(); ++v)
-            for (auto net : hypergraph.nets_of(v)) counts_.add(net, parts[static_cast<std::size_t>(v)]);
+            for (auto net : hypergraph.nets_of(v)) counts_.add(net, parts[v]);
         cut_ = cut(hypergraph, parts);
         work.spend(hypergraph.pin_count());
     }
@@ -127,15 +127,15 @@ private:
             if (counts_.is_alone(net, from)) continue;
             work_.spend(counts_.lambda(net));
             counts_.for_each_part(net, [&](std::int32_t part) {
-                if (present_[static_cast<std::size_t>(part)] == 0) candidates_.push_back(part);
-                present_[static_cast<std::size_t>(part)] += hypergraph_.cost(net);
+                if (present_[part] == 0) candidates_.push_back(part);
+                present_[part] += hypergraph_.cost(net);
             });
         }
         const auto base = leave - all;
         if (!overloaded) return take_best(v, base, 0);
         const auto light = lightest(v);
         candidates_.push_back(light);
-        const auto light_gain = base + present_[static_cast<std::size_t>(light)];
+        const auto light_gain = base + present_[light];
         if (const auto gain = take_best(v, base, std::numeric_limits<std::int64_t>::min()); parts_[v] != from) {
             ++balanced_;
             return gain;
@@ -153,13 +153,13 @@ private:
         const auto from = parts_[v];
         auto best = from;
         for (auto part : candidates_) {
-            const auto gain = base + present_[static_cast<std::size_t>(part)];
+            const auto gain = base + present_[part];
             if (part == from || gain < best_gain || !fits(v, part)) continue;
             if (gain == best_gain && !is_lighter(v, part, best)) continue;
             best = part;
             best_gain = gain;
         }
-        for (auto part : candidates_) present_[static_cast<std::size_t>(part)] = 0;
+        for (auto part : candidates_) present_[part] = 0;
         candidates_.clear();
         if (best == from) return 0;
         move(v, best);
@@ -197,7 +197,7 @@ private:
         for (std::size_t c = 0; c < limits_.size(); ++c)
             if (const auto w = hypergraph_.weights(v)[c]; w > 0)
                 most = std::max(most, static_cast<double>(weight(part, c) + (part == parts_[v] ? 0 : w)) /
-                                          static_cast<double>(std::max<std::int64_t>(limits_[c], 1)));
+                                          (std::max<std::int64_t>(limits_[c], 1)));
         return most;
     }
     bool is_lighter(std::uint32_t v, std::int32_t part, std::int32_t than) { return load(v, part) < load(v, than); }

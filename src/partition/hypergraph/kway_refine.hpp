@@ -17,7 +17,7 @@ struct OtherVertices {
     std::vector<std::int64_t> weights;       ///< what parts count as weighing, with all vertices: [part * constraints + constraint]
 
     std::span<const std::int32_t> parts_of(std::int64_t net) const {
-        const auto first = net_begin[static_cast<std::size_t>(net)], last = net_begin[static_cast<std::size_t>(net) + 1];
+        const auto first = net_begin[net], last = net_begin[net + 1];
         return {parts.data() + first, static_cast<std::size_t>(last - first)};
     }
 };

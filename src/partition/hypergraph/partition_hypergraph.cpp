@@ -47,8 +47,8 @@ std::int64_t heaviest_part(std::vector<std::int64_t> weights, const std::vector<
 }
 
 std::vector<std::int64_t> weights_of(const Hypergraph& hypergraph, int constraint) {
-    std::vector<std::int64_t> result(static_cast<std::size_t>(hypergraph.vertices()));
-    for (std::size_t v = 0; v < result.size(); ++v) result[v] = hypergraph.weight(static_cast<std::int64_t>(v), constraint);
+    std::vector<std::int64_t> result(hypergraph.vertices());
+    for (std::size_t v = 0; v < result.size(); ++v) result[v] = hypergraph.weight(v, constraint);
     return result;
 }
 
@@ -71,12 +71,12 @@ Side side_of(const Hypergraph& hypergraph, const std::vector<std::uint32_t>& ver
     std::vector<std::uint32_t> number(sides.size());
     for (std::size_t v = 0; v < sides.size(); ++v) {
         if (sides[v] != side) continue;
-        number[v] = static_cast<std::uint32_t>(result.vertices.size());
+        number[v] = result.vertices.size();
         result.vertices.push_back(vertices[v]);
-        const auto weights = hypergraph.weights(static_cast<std::int64_t>(v));
+        const auto weights = hypergraph.weights(v);
         data.weights.insert(data.weights.end(), weights.begin(), weights.end());
     }
-    data.vertices = static_cast<std::int64_t>(result.vertices.size());
+    data.vertices = std::ssize(result.vertices);
     for (std::int64_t net = 0; net < hypergraph.nets(); ++net) {
         const auto begin = data.pins.size();
         for (auto pin : hypergraph.pins(net))
@@ -85,7 +85,7 @@ Side side_of(const Hypergraph& hypergraph, const std::vector<std::uint32_t>& ver
             data.pins.resize(begin);
             continue;
         }
-        data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        data.net_begin.push_back(std::ssize(data.pins));
         data.costs.push_back(hypergraph.cost(net));
     }
     result.hypergraph = Hypergraph(std::move(data));
@@ -95,12 +95,11 @@ Side side_of(const Hypergraph& hypergraph, const std::vector<std::uint32_t>& ver
 class RecursiveBisection {
 public:
     RecursiveBisection(const Hypergraph& hypergraph, std::int64_t parts, const PartitionOptions& options, std::vector<std::int64_t> limits)
-        : options_(options), limits_(std::move(limits)), random_(options.seed),
-          result_(static_cast<std::size_t>(hypergraph.vertices()), 0) {
+        : options_(options), limits_(std::move(limits)), random_(options.seed), result_(hypergraph.vertices(), 0) {
         const auto depth = std::bit_width(static_cast<std::uint64_t>(parts - 1));
         const auto size = hypergraph.pin_count() + hypergraph.vertices();
-        work_per_pin_ = static_cast<double>(options.work) / static_cast<double>(size * depth + 1);
-        std::vector<std::uint32_t> all(static_cast<std::size_t>(hypergraph.vertices()));
+        work_per_pin_ = static_cast<double>(options.work) / (size * depth + 1);
+        std::vector<std::uint32_t> all(hypergraph.vertices());
         std::iota(all.begin(), all.end(), 0u);
         divide(hypergraph, all, 0, parts);
     }
@@ -113,7 +112,7 @@ private:
             return assign(vertices, first, cheap_parts(hypergraph, parts));
         const auto half = (parts + 1) / 2;
         BisectionRequest request;
-        request.share = static_cast<double>(half) / static_cast<double>(parts);
+        request.share = static_cast<double>(half) / parts;
         request.limits = side_limits(hypergraph, half, parts);
         request.tries = options_.tries;
         request.cycles = options_.cycles;
@@ -130,11 +129,11 @@ private:
     VertexParts cheap_parts(const Hypergraph& hypergraph, std::int64_t parts) const {
         if (parts == 1) return VertexParts(static_cast<std::size_t>(hypergraph.vertices()), 0);
         if (hypergraph.nets() > 0) return stream_parts(hypergraph, parts, limits_);
-        return assign_by_weight(hypergraph, std::vector<double>(static_cast<std::size_t>(parts), 1.0 / static_cast<double>(parts)));
+        return assign_by_weight(hypergraph, std::vector<double>(parts, 1.0 / static_cast<double>(parts)));
     }
 
     void assign(const std::vector<std::uint32_t>& vertices, std::int64_t first, const VertexParts& parts) {
-        for (std::size_t v = 0; v < vertices.size(); ++v) result_[vertices[v]] = static_cast<std::int32_t>(first + parts[v]);
+        for (std::size_t v = 0; v < vertices.size(); ++v) result_[vertices[v]] = first + parts[v];
     }
 
     /// A side may exceed its share by a factor whose power with the number of bisections that follow keeps to the limits of
@@ -142,11 +141,10 @@ private:
     SideLimits side_limits(const Hypergraph& hypergraph, std::int64_t half, std::int64_t parts) const {
         SideLimits result;
         const double depth = std::bit_width(static_cast<std::uint64_t>(parts - 1));
-        const std::array<double, 2> shares{static_cast<double>(half) / static_cast<double>(parts),
-                                           static_cast<double>(parts - half) / static_cast<double>(parts)};
+        const std::array<double, 2> shares{static_cast<double>(half) / parts, static_cast<double>(parts - half) / parts};
         for (std::size_t c = 0; c < limits_.size(); ++c) {
             const auto total = hypergraph.total_weights()[c];
-            const double mean_part = static_cast<double>(total) / static_cast<double>(parts);
+            const double mean_part = static_cast<double>(total) / parts;
             const double room = total > 0 ? static_cast<double>(limits_[c]) / mean_part : 1;
             const double factor = std::pow(std::max(room, 1.0), 1 / depth);
             for (std::size_t s = 0; s < 2; ++s) {
@@ -164,11 +162,11 @@ private:
                                          SideLimits& limits) {
         std::int64_t heaviest = 0;
         for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) heaviest = std::max(heaviest, hypergraph.weights(v)[c]);
-        const auto total = static_cast<double>(hypergraph.total_weights()[c]);
+        const double total = hypergraph.total_weights()[c];
         const double room =
             std::min(static_cast<double>(limits[0][c]) - total * shares[0], static_cast<double>(limits[1][c]) - total * shares[1]);
         if (static_cast<double>(heaviest) <= room) return;
-        const auto smaller = heaviest_part(weights_of(hypergraph, static_cast<int>(c)), {shares[0], shares[1]});
+        const auto smaller = heaviest_part(weights_of(hypergraph, c), {shares[0], shares[1]});
         for (std::size_t s = 0; s < 2; ++s)
             limits[s][c] =
                 std::max(limits[s][c],
@@ -249,12 +247,12 @@ private:
 std::vector<std::int64_t> part_limits(const Hypergraph& hypergraph, std::int64_t parts, double imbalance) {
     std::vector<std::int64_t> result;
     for (int c = 0; c < hypergraph.constraints(); ++c) {
-        const auto total = hypergraph.total_weights()[static_cast<std::size_t>(c)];
+        const auto total = hypergraph.total_weights()[c];
         auto limit = std::max(total / parts + (total % parts > 0), scaled(total, (1 + imbalance) / static_cast<double>(parts)));
         std::int64_t heaviest = 0;
         for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) heaviest = std::max(heaviest, hypergraph.weight(v, c));
         if (heaviest > limit - total / parts) {
-            const std::vector<double> shares(static_cast<std::size_t>(parts), 1.0 / static_cast<double>(parts));
+            const std::vector<double> shares(parts, 1.0 / static_cast<double>(parts));
             limit = std::max(limit, heaviest_part(weights_of(hypergraph, c), shares));
         }
         result.push_back(limit);

@@ -27,7 +27,7 @@ GainQueues::GainQueues(std::size_t vertices, std::size_t queues, std::int64_t la
     : next_(vertices, none), previous_(vertices, none), bucket_(vertices, none), highest_(queues, 0) {
     while ((largest >> shift_) * 2 >= buckets) ++shift_;
     offset_ = (largest >> shift_) + 1;
-    buckets_ = static_cast<std::size_t>(2 * offset_ + 1);
+    buckets_ = 2 * offset_ + 1;
     head_.assign(queues * buckets_, none);
 }
 
@@ -39,7 +39,7 @@ void GainQueues::insert(std::uint32_t v, std::size_t queue, std::int64_t gain) {
     previous_[v] = none;
     if (next_[v] != none) previous_[next_[v]] = v;
     head_[bucket] = v;
-    bucket_[v] = static_cast<std::uint32_t>(bucket);
+    bucket_[v] = bucket;
 }
 
 void GainQueues::remove(std::uint32_t v) {
@@ -62,17 +62,16 @@ void GainQueues::clear() {
 }
 
 Bisection::Bisection(const Hypergraph& hypergraph, SideLimits limits, WorkBudget& work)
-    : hypergraph_(hypergraph), limits_(std::move(limits)), work_(work), constraints_(static_cast<std::size_t>(hypergraph.constraints())),
-      queues_(static_cast<std::size_t>(hypergraph.vertices()), 2 * constraints_, largest_gain(hypergraph),
+    : hypergraph_(hypergraph), limits_(std::move(limits)), work_(work), constraints_(hypergraph.constraints()),
+      queues_(hypergraph.vertices(), 2 * constraints_, largest_gain(hypergraph),
               std::clamp<std::int64_t>(4 * hypergraph.vertices(), 1 << 12, 1 << 18)),
-      locked_(static_cast<std::size_t>(hypergraph.vertices())), heaviest_(locked_.size(), 0), gains_(locked_.size()),
-      pins_(static_cast<std::size_t>(hypergraph.nets())), xor_(pins_.size()) {
+      locked_(hypergraph.vertices()), heaviest_(locked_.size(), 0), gains_(locked_.size()), pins_(hypergraph.nets()), xor_(pins_.size()) {
     const auto& total = hypergraph.total_weights();
     for (std::size_t v = 0; constraints_ > 1 && v < locked_.size(); ++v) {
         double most = 0;
         for (std::size_t c = 0; c < constraints_; ++c) {
-            const auto weight = hypergraph.weights(static_cast<std::int64_t>(v))[c];
-            const double share = static_cast<double>(weight) / static_cast<double>(std::max<std::int64_t>(total[c], 1));
+            const auto weight = hypergraph.weights(v)[c];
+            const double share = static_cast<double>(weight) / std::max<std::int64_t>(total[c], 1);
             if (share <= most) continue;
             most = share;
             heaviest_[v] = static_cast<std::uint8_t>(std::min<std::size_t>(c, 255));
@@ -84,11 +83,11 @@ void Bisection::assign(std::vector<std::uint8_t> sides) {
     side_ = std::move(sides);
     for (auto& weight : weight_) weight.assign(constraints_, 0);
     for (std::size_t v = 0; v < side_.size(); ++v)
-        for (std::size_t c = 0; c < constraints_; ++c) weight_[side_[v]][c] += hypergraph_.weights(static_cast<std::int64_t>(v))[c];
+        for (std::size_t c = 0; c < constraints_; ++c) weight_[side_[v]][c] += hypergraph_.weights(v)[c];
     cut_ = 0;
     for (std::size_t net = 0; net < pins_.size(); ++net) {
         pins_[net] = xor_[net] = {0, 0};
-        for (auto pin : hypergraph_.pins(static_cast<std::int64_t>(net))) {
+        for (auto pin : hypergraph_.pins(net)) {
             ++pins_[net][side_[pin]];
             xor_[net][side_[pin]] ^= pin;
         }
@@ -122,7 +121,7 @@ void Bisection::change_gain(std::uint32_t v, std::int64_t by) {
 
 void Bisection::change_gains(std::uint32_t net, std::int64_t by) {
     const auto pins = hypergraph_.pins(net);
-    work_.spend(static_cast<std::int64_t>(pins.size()));
+    work_.spend(std::ssize(pins));
     for (auto pin : pins) change_gain(pin, by);
 }
 
@@ -135,7 +134,7 @@ void Bisection::move(std::uint32_t v, bool update) {
         weight_[from][c] -= weight;
         weight_[to][c] += weight;
     }
-    work_.spend(static_cast<std::int64_t>(hypergraph_.nets_of(v).size()));
+    work_.spend(std::ssize(hypergraph_.nets_of(v)));
     for (auto net : hypergraph_.nets_of(v)) {
         auto& pins = pins_[net];
         auto& sole = xor_[net];
@@ -163,7 +162,7 @@ double Bisection::overload() const {
     for (std::size_t s = 0; s < 2; ++s)
         for (std::size_t c = 0; c < constraints_; ++c)
             if (const auto above = weight_[s][c] - limits_[s][c]; above > 0)
-                sum += static_cast<double>(above) / static_cast<double>(hypergraph_.total_weights()[c]);
+                sum += static_cast<double>(above) / hypergraph_.total_weights()[c];
     return sum;
 }
 
@@ -174,7 +173,7 @@ double Bisection::overload_after(std::uint32_t v) const {
         for (std::size_t c = 0; c < constraints_; ++c) {
             const auto weight = hypergraph_.weights(v)[c];
             if (const auto above = weight_[s][c] + (s == from ? -weight : weight) - limits_[s][c]; above > 0)
-                sum += static_cast<double>(above) / static_cast<double>(hypergraph_.total_weights()[c]);
+                sum += static_cast<double>(above) / hypergraph_.total_weights()[c];
         }
     return sum;
 }
@@ -195,7 +194,7 @@ Bisection::Choice Bisection::choose() {
             for (int i = 0; v != GainQueues::none && !may_move(v, now); ++i) v = i < longest_look ? queues_.behind(v) : GainQueues::none;
             if (v == GainQueues::none) continue;
             const auto weight = weight_[q % 2][q / 2], limit = std::max<std::int64_t>(limits_[q % 2][q / 2], 1);
-            const double load = static_cast<double>(weight) / static_cast<double>(limit);
+            const double load = static_cast<double>(weight) / limit;
             if (best.vertex != GainQueues::none && std::tie(gains_[v], load) <= std::tie(best.gain, best_load)) continue;
             best = {v, gains_[v]};
             best_load = load;
@@ -211,7 +210,7 @@ void Bisection::begin_pass(bool queue_all) {
     std::fill(locked_.begin(), locked_.end(), 0);
     moved_.clear();
     for (std::size_t i = side_.size(); i-- > 0;) {
-        const auto v = static_cast<std::uint32_t>(i);
+        const std::uint32_t v = i;
         const auto nets = hypergraph_.nets_of(v);
         gains_[v] = gain(v);
         if (queue_all || std::any_of(nets.begin(), nets.end(), [&](auto net) { return pins_[net][0] > 0 && pins_[net][1] > 0; })) queue(v);
@@ -255,10 +254,10 @@ void Bisection::grow(std::uint32_t seed, double share, RandomNumbers& random) {
     const auto missing = [&] {
         double sum = 0;
         for (std::size_t c = 0; c < constraints_; ++c)
-            if (total[c] > 0) sum += share - static_cast<double>(weight_[0][c]) / static_cast<double>(total[c]);
+            if (total[c] > 0) sum += share - static_cast<double>(weight_[0][c]) / total[c];
         return sum;
     };
-    const auto order = random.permutation(static_cast<std::int64_t>(side_.size()));
+    const auto order = random.permutation(std::ssize(side_));
     std::size_t next = 0;
     auto v = seed;
     while (missing() > 0 && !work_.used_up()) {

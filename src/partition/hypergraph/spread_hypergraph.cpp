@@ -46,7 +46,7 @@ struct PartRanks {
 }  // namespace
 
 SpreadNets::SpreadNets(const Team& team, const HypergraphShare& share) : team_(team), share_(share) {
-    const auto ranks = static_cast<std::size_t>(team.size());
+    const std::size_t ranks = team.size();
     std::vector<Numbers> lists(ranks);
     team.agree([&] {
         for (std::size_t i = 0; i < share.nets.size(); ++i) {
@@ -58,10 +58,10 @@ SpreadNets::SpreadNets(const Team& team, const HypergraphShare& share) : team_(t
     lists = team.all_to_all(std::move(lists));
     team.agree([&] {
         known_.resize(ranks);
-        costs_.assign(static_cast<std::size_t>(count_residues(share.all_nets, team.rank(), team.size())), 0);
+        costs_.assign(count_residues(share.all_nets, team.rank(), team.size()), 0);
         for (std::size_t r = 0; r < ranks; ++r)
             for (std::size_t i = 0; i < lists[r].size(); i += 2) {
-                known_[r].push_back(static_cast<std::uint32_t>(lists[r][i] / team.size()));
+                known_[r].push_back(lists[r][i] / team.size());
                 costs_[known_[r].back()] = lists[r][i + 1];
             }
     });
@@ -71,7 +71,7 @@ template <class F>
 void SpreadNets::for_each_list(std::size_t rank, const Numbers& lists, F f) const {
     std::size_t at = 0;
     for (auto net : known_[rank]) {
-        const auto length = static_cast<std::size_t>(lists[at]);
+        const std::size_t length = lists[at];
         f(std::size_t{net}, std::span(lists).subspan(at + 1, length));
         at += length + 1;
     }
@@ -81,13 +81,13 @@ template <class AllLists, class F>
 AllLists SpreadNets::joined(const std::vector<Numbers>& lists, F entry) const {
     AllLists result{std::vector<std::int64_t>(owned() + 1, 0), {}};
     for (std::size_t r = 0; r < lists.size(); ++r)
-        for_each_list(r, lists[r], [&](std::size_t net, auto list) { result.begin[net + 1] += static_cast<std::int64_t>(list.size()); });
+        for_each_list(r, lists[r], [&](std::size_t net, auto list) { result.begin[net + 1] += std::ssize(list); });
     for (std::size_t net = 0; net < owned(); ++net) result.begin[net + 1] += result.begin[net];
-    result.values.resize(static_cast<std::size_t>(result.begin.back()));
+    result.values.resize(result.begin.back());
     auto next = result.begin;
     for (std::size_t r = 0; r < lists.size(); ++r)
         for_each_list(r, lists[r], [&](std::size_t net, auto list) {
-            for (auto number : list) result.values[static_cast<std::size_t>(next[net]++)] = entry(number);
+            for (auto number : list) result.values[next[net]++] = entry(number);
         });
     return result;
 }
@@ -97,8 +97,7 @@ std::int64_t SpreadNets::size_limit(std::int64_t pins) const {
     const auto pins_up_to = [&](std::int64_t most) {
         Numbers sum{0};
         for (std::size_t net = 0; net < all.size(); ++net)
-            if (all[net] > 1 && all[net] <= most)
-                sum[0] += static_cast<std::int64_t>(share_.hypergraph.pins(static_cast<std::int64_t>(net)).size());
+            if (all[net] > 1 && all[net] <= most) sum[0] += std::ssize(share_.hypergraph.pins(net));
         team_.sum(sum);
         return sum[0];
     };
@@ -110,8 +109,8 @@ std::int64_t SpreadNets::size_limit(std::int64_t pins) const {
 
 GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) const {
     const auto& mine = share_.hypergraph;
-    const auto ranks = static_cast<std::size_t>(team_.size());
-    const auto constraints = static_cast<std::size_t>(mine.constraints());
+    const std::size_t ranks = team_.size();
+    const std::size_t constraints = mine.constraints();
     GatheredHypergraph result;
     HypergraphData data;
     data.constraints = mine.constraints();
@@ -127,7 +126,7 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
         std::sort(all.begin(), all.end());
         for (auto& list : messages)
             for (auto& number : list) number = std::lower_bound(all.begin(), all.end(), number) - all.begin();
-        data.vertices = static_cast<std::int64_t>(all.size());
+        data.vertices = std::ssize(all);
         result.vertices = messages;
     });
     const auto positions = std::move(team_.all_to_all(std::move(messages))[0]);
@@ -151,7 +150,7 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
     messages.assign(ranks, {});
     team_.agree([&] {
         for (std::int64_t net = 0; net < mine.nets(); ++net) {
-            ListWriter list(messages[owner(share_.nets[static_cast<std::size_t>(net)])]);
+            ListWriter list(messages[owner(share_.nets[net])]);
             for (auto pin : mine.pins(net)) list.add(positions[pin]);
         }
     });
@@ -161,7 +160,7 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
         auto pins = joined<Lists<std::uint32_t>>(messages, [](std::int64_t pin) { return static_cast<std::uint32_t>(pin); });
         for (std::size_t net = 0; net < owned(); ++net) {
             const auto all = pins.of(net);
-            const auto size = static_cast<std::int64_t>(all.size());
+            const auto size = std::ssize(all);
             if (size < fewest || size > most) continue;
             std::sort(all.begin(), all.end());
             nets[0].push_back(static_cast<std::int64_t>(net) * team_.size() + team_.rank());
@@ -182,11 +181,11 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
             if (!is_there && fewest > 0) continue;
             data.costs.push_back(is_there ? list[at + 1] : 0);
             if (is_there) {
-                const auto pins = std::span(list).subspan(at + 3, static_cast<std::size_t>(list[at + 2]));
-                for (auto pin : pins) data.pins.push_back(static_cast<std::uint32_t>(pin));
+                const auto pins = std::span(list).subspan(at + 3, list[at + 2]);
+                for (auto pin : pins) data.pins.push_back(pin);
                 at += 3 + pins.size();
             }
-            data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+            data.net_begin.push_back(std::ssize(data.pins));
         }
         nets.clear();
         result.hypergraph = Hypergraph(std::move(data));
@@ -195,12 +194,11 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
 }
 
 std::vector<std::int64_t> SpreadNets::sizes() const {
-    const auto ranks = static_cast<std::size_t>(team_.size());
+    const std::size_t ranks = team_.size();
     std::vector<Numbers> messages(ranks);
     team_.agree([&] {
         for (std::size_t net = 0; net < share_.nets.size(); ++net)
-            messages[owner(share_.nets[net])].push_back(
-                static_cast<std::int64_t>(share_.hypergraph.pins(static_cast<std::int64_t>(net)).size()));
+            messages[owner(share_.nets[net])].push_back(std::ssize(share_.hypergraph.pins(net)));
     });
     messages = team_.all_to_all(std::move(messages));
     team_.agree([&] {
@@ -221,15 +219,15 @@ std::vector<std::int64_t> SpreadNets::sizes() const {
 
 PinPlaces SpreadNets::places(const VertexParts& parts) const {
     const auto& mine = share_.hypergraph;
-    const auto ranks = static_cast<std::size_t>(team_.size());
+    const std::size_t ranks = team_.size();
     std::vector<Numbers> messages(ranks);
     team_.agree([&] {
         const auto highest = parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end());
         std::vector<std::int64_t> seen_in(static_cast<std::size_t>(highest) + 1, -1);
         for (std::int64_t net = 0; net < mine.nets(); ++net) {
-            ListWriter list(messages[owner(share_.nets[static_cast<std::size_t>(net)])]);
+            ListWriter list(messages[owner(share_.nets[net])]);
             for (auto pin : mine.pins(net))
-                if (std::exchange(seen_in[static_cast<std::size_t>(parts[pin])], net) != net) list.add(parts[pin]);
+                if (std::exchange(seen_in[parts[pin]], net) != net) list.add(parts[pin]);
             std::sort(list.list().begin(), list.list().end());
         }
     });
@@ -258,7 +256,7 @@ PinPlaces SpreadNets::places(const VertexParts& parts) const {
                 ListWriter list(answer);
                 auto at = own.begin();
                 for (auto i = places.begin[net]; i < different_end[net]; ++i) {
-                    const auto& place = places.values[static_cast<std::size_t>(i)];
+                    const auto& place = places.values[i];
                     const bool is_own = at != own.end() && *at == place.part;
                     if (is_own) ++at;
                     if (place.ranks > (is_own ? 1 : 0)) list.add(place.part);
@@ -277,9 +275,9 @@ PinPlaces SpreadNets::places(const VertexParts& parts) const {
         for (auto net : share_.nets) {
             const auto& list = messages[owner(net)];
             auto& at = next[owner(net)];
-            const auto others = std::span(list).subspan(at + 1, static_cast<std::size_t>(list[at]));
-            for (auto part : others) result.others.parts.push_back(static_cast<std::int32_t>(part));
-            result.others.net_begin.push_back(static_cast<std::int64_t>(result.others.parts.size()));
+            const auto others = std::span(list).subspan(at + 1, list[at]);
+            for (auto part : others) result.others.parts.push_back(part);
+            result.others.net_begin.push_back(std::ssize(result.others.parts));
             at += 1 + others.size();
         }
     });

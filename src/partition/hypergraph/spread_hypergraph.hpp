@@ -55,7 +55,7 @@ private:
     GatheredHypergraph gathered(std::int64_t fewest, std::int64_t most) const;
     /// The largest size up to which all nets of two pins or more together have at most so many pins.
     std::int64_t size_limit(std::int64_t pins) const;
-    std::size_t owner(std::int64_t net) const { return static_cast<std::size_t>(net % team_.size()); }
+    std::size_t owner(std::int64_t net) const { return net % team_.size(); }
     std::size_t owned() const { return costs_.size(); }
     /// Calls f(net, list) for each of the lists of a rank, each behind its length, of nets that this one looks after.
     template <class F>

@@ -145,18 +145,18 @@ private:
 
     /// Rank 0 partitions what it has gathered, and finds the limits of parts.
     VertexParts partition_on_first(const GatheredHypergraph& whole, const PartitionOptions& options) {
-        std::vector<Numbers> messages(static_cast<std::size_t>(team_.size()));
+        std::vector<Numbers> messages(team_.size());
         team_.agree([&] {
             if (team_.rank() != 0) return;
             const auto found = partition_hypergraph(whole.hypergraph, parts_, options);
             const auto limits = part_limits(whole.hypergraph, parts_, options.imbalance);
             for (std::size_t r = 0; r < messages.size(); ++r) {
                 messages[r] = limits;
-                for (auto v : whole.vertices[r]) messages[r].push_back(found[static_cast<std::size_t>(v)]);
+                for (auto v : whole.vertices[r]) messages[r].push_back(found[v]);
             }
         });
         messages = team_.all_to_all(std::move(messages));
-        const auto limits_end = messages[0].begin() + static_cast<std::ptrdiff_t>(totals_.size());
+        const auto limits_end = messages[0].begin() + totals_.size();
         limits_.assign(messages[0].begin(), limits_end);
         return {limits_end, messages[0].end()};
     }

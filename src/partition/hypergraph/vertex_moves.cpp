@@ -41,7 +41,7 @@ Numbers sampled_bounds(const Team& team, const HypergraphShare& share, const Num
         for (auto v : order) {
             if (nets[v] < 0) continue;
             const auto before = seen;
-            seen += static_cast<std::int64_t>(share.hypergraph.nets_of(v).size());
+            seen += std::ssize(share.hypergraph.nets_of(v));
             samples.insert(samples.end(), static_cast<std::size_t>(seen / step - before / step), nets[v]);
         }
     });
@@ -49,7 +49,7 @@ Numbers sampled_bounds(const Team& team, const HypergraphShare& share, const Num
     Numbers bounds;
     team.agree([&] {
         std::sort(samples.begin(), samples.end());
-        for (std::size_t r = 1; r < static_cast<std::size_t>(team.size()); ++r)
+        for (std::int64_t r = 1; r < team.size(); ++r)
             bounds.push_back(samples.empty() ? 0 : samples[r * samples.size() / static_cast<std::size_t>(team.size())]);
     });
     return bounds;
@@ -82,7 +82,7 @@ HypergraphShare share_of(const std::vector<Arrival>& arrivals, int constraints, 
     result.all_nets = all_nets;
     HypergraphData data;
     data.constraints = constraints;
-    data.vertices = static_cast<std::int64_t>(arrivals.size());
+    data.vertices = std::ssize(arrivals);
     for (const auto& arrival : arrivals) {
         result.vertices.push_back(arrival.number);
         data.weights.insert(data.weights.end(), arrival.weights.begin(), arrival.weights.end());
@@ -100,7 +100,7 @@ HypergraphShare share_of(const std::vector<Arrival>& arrivals, int constraints, 
     for (const auto& arrival : arrivals)
         for (std::size_t i = 0; i < arrival.nets.size(); i += 2) {
             const auto net = place_of(arrival.nets[i]);
-            places.push_back(static_cast<std::uint32_t>(net));
+            places.push_back(net);
             data.costs[net] = arrival.nets[i + 1];
             ++data.net_begin[net + 1];
         }
@@ -109,8 +109,7 @@ HypergraphShare share_of(const std::vector<Arrival>& arrivals, int constraints, 
     auto next = data.net_begin;
     std::size_t at = 0;
     for (std::size_t v = 0; v < arrivals.size(); ++v)
-        for (std::size_t i = 0; i < arrivals[v].nets.size(); i += 2)
-            data.pins[static_cast<std::size_t>(next[places[at++]]++)] = static_cast<std::uint32_t>(v);
+        for (std::size_t i = 0; i < arrivals[v].nets.size(); i += 2) data.pins[next[places[at++]]++] = v;
     result.hypergraph = Hypergraph(std::move(data));
     return result;
 }
@@ -132,14 +131,14 @@ std::vector<std::int32_t> ranks_by_small_nets(const Team& team, const Hypergraph
 
 MovedShare moved(const Team& team, const HypergraphShare& share, const std::vector<std::int64_t>& sizes, std::vector<std::int32_t> to) {
     const auto& h = share.hypergraph;
-    const auto ranks = static_cast<std::size_t>(team.size());
+    const std::size_t ranks = team.size();
     MovedShare result;
     result.moves.to = std::move(to);
     std::vector<Numbers> messages(ranks);
     team.agree([&] {
         for (std::int64_t v = 0; v < h.vertices(); ++v) {
-            auto& message = messages[static_cast<std::size_t>(result.moves.to[static_cast<std::size_t>(v)])];
-            message.push_back(share.vertices[static_cast<std::size_t>(v)]);
+            auto& message = messages[result.moves.to[v]];
+            message.push_back(share.vertices[v]);
             message.insert(message.end(), h.weights(v).begin(), h.weights(v).end());
             const auto length = message.size();
             message.push_back(0);
@@ -153,13 +152,13 @@ MovedShare moved(const Team& team, const HypergraphShare& share, const std::vect
     });
     messages = team.all_to_all(std::move(messages));
     team.agree([&] {
-        const auto arrivals = arrivals_in(messages, static_cast<std::size_t>(h.constraints()));
+        const auto arrivals = arrivals_in(messages, h.constraints());
         result.share = share_of(arrivals, h.constraints(), share.all_nets);
         result.moves.from.resize(ranks);
         for (std::size_t v = 0; v < arrivals.size(); ++v) {
             auto& places = result.moves.from[arrivals[v].rank];
             places.resize(std::max(places.size(), arrivals[v].place + 1));
-            places[arrivals[v].place] = static_cast<std::uint32_t>(v);
+            places[arrivals[v].place] = v;
         }
     });
     return result;
@@ -177,8 +176,8 @@ VertexParts returned(const Team& team, const VertexMoves& moves, const VertexPar
     team.agree([&] {
         std::vector<std::size_t> next(messages.size(), 0);
         for (auto rank : moves.to) {
-            const auto r = static_cast<std::size_t>(rank);
-            result.push_back(static_cast<std::int32_t>(messages[r][next[r]++]));
+            const std::size_t r = rank;
+            result.push_back(messages[r][next[r]++]);
         }
     });
     return result;

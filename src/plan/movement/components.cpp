@@ -15,10 +15,10 @@ class LabelClasses {
 public:
     explicit LabelClasses(std::size_t labels) : parent_(labels) { std::iota(parent_.begin(), parent_.end(), 0); }
     int find(int a) const {
-        while (parent_[static_cast<std::size_t>(a)] != a) a = parent_[static_cast<std::size_t>(a)];
+        while (parent_[a] != a) a = parent_[a];
         return a;
     }
-    void join(int a, int b) { parent_[static_cast<std::size_t>(std::max(find(a), find(b)))] = std::min(find(a), find(b)); }
+    void join(int a, int b) { parent_[std::max(find(a), find(b))] = std::min(find(a), find(b)); }
 
 private:
     std::vector<int> parent_;
@@ -27,14 +27,14 @@ private:
 void join_slots(LabelClasses& classes, const Layout& layout, const std::vector<int>& labels) {
     for (int s = 0; s < layout.slots(); ++s) {
         const auto& dims = layout.slot_dimensions(s);
-        for (int d : dims) classes.join(labels[static_cast<std::size_t>(dims[0])], labels[static_cast<std::size_t>(d)]);
+        for (int d : dims) classes.join(labels[dims[0]], labels[d]);
     }
 }
 
 LabelTerm restricted(const LabelTerm& term, const LabelClasses& classes, int root) {
     auto result = term;
     for (std::size_t l = 0; l < term.image.size(); ++l)
-        if (classes.find(static_cast<int>(l)) != root) result.image[l] = static_cast<int>(l);
+        if (classes.find(l) != root) result.image[l] = l;
     return result;
 }
 
@@ -48,7 +48,7 @@ struct Factorization {
 Factorization factorize(const std::vector<LabelTerm>& all, const LabelClasses& classes) {
     Factorization f;
     for (std::size_t l = 0; l < all[0].image.size(); ++l)
-        if (classes.find(static_cast<int>(l)) == static_cast<int>(l)) f.roots.push_back(static_cast<int>(l));
+        if (classes.find(l) == static_cast<int>(l)) f.roots.push_back(l);
     std::size_t product = 1;
     for (int root : f.roots) {
         std::vector<LabelTerm> mine;
@@ -81,8 +81,8 @@ Factorization factorize(const std::vector<LabelTerm>& all, const LabelClasses& c
 SymmetryNode relabelled(const SymmetryNode& node, const std::vector<int>& labels, const LabelTerm* term, bool sorted) {
     SymmetryNode result{node.kind, -1, {}};
     if (node.kind == NodeKind::leaf) {
-        const int label = labels[static_cast<std::size_t>(node.dimension)];
-        result.dimension = term != nullptr ? term->image[static_cast<std::size_t>(label)] : label;
+        const int label = labels[node.dimension];
+        result.dimension = term != nullptr ? term->image[label] : label;
     }
     for (const auto& child : node.children) result.children.push_back(relabelled(child, labels, term, sorted));
     if (sorted && node.kind != NodeKind::product && node.kind != NodeKind::leaf)
@@ -105,17 +105,17 @@ bool covers(const Movement& spec, bool target, const std::vector<int>& slots) {
     std::set<int> seen;
     for (int s : slots)
         for (int d : layout.slot_dimensions(s)) {
-            const int label = labels[static_cast<std::size_t>(d)];
+            const int label = labels[d];
             if (!seen.insert(label).second) return false;
-            if (layout.extents()[static_cast<std::size_t>(d)] != spec.label_extents[static_cast<std::size_t>(label)]) return false;
+            if (layout.extents()[d] != spec.label_extents[label]) return false;
         }
     return true;
 }
 
 /// True if the slots of a component are the same nodes over labels.
 bool have_equal_nodes(const Movement& spec, const MovementComponent& c, bool sorted) {
-    const auto& from = spec.from.symmetry().slots()[static_cast<std::size_t>(c.from_slots[0])];
-    const auto& to = spec.to.symmetry().slots()[static_cast<std::size_t>(c.to_slots[0])];
+    const auto& from = spec.from.symmetry().slots()[c.from_slots[0]];
+    const auto& to = spec.to.symmetry().slots()[c.to_slots[0]];
     return relabelled(from, spec.from_labels, &c.terms[0], sorted) == relabelled(to, spec.to_labels, nullptr, sorted);
 }
 
@@ -131,7 +131,7 @@ std::vector<std::vector<SignedPermutation>> groups_of(const Layout& layout, cons
     std::vector<std::vector<SignedPermutation>> result;
     for (int s : slots) {
         const auto& dims = layout.slot_dimensions(s);
-        SymmetryNode node = layout.symmetry().slots()[static_cast<std::size_t>(s)];
+        SymmetryNode node = layout.symmetry().slots()[s];
         // Renumber the leaves by position.
         int next = 0;
         auto renumber = [&](auto&& self, SymmetryNode& n) -> void {
@@ -139,7 +139,7 @@ std::vector<std::vector<SignedPermutation>> groups_of(const Layout& layout, cons
             for (auto& child : n.children) self(self, child);
         };
         renumber(renumber, node);
-        result.push_back(group_of(node, static_cast<int>(dims.size())));
+        result.push_back(group_of(node, dims.size()));
     }
     return result;
 }
@@ -149,7 +149,7 @@ LabelClasses classes_of(const Movement& spec) {
     join_slots(classes, spec.from, spec.from_labels);
     join_slots(classes, spec.to, spec.to_labels);
     for (const auto& term : spec.terms)
-        for (std::size_t l = 0; l < term.image.size(); ++l) classes.join(static_cast<int>(l), term.image[l]);
+        for (std::size_t l = 0; l < term.image.size(); ++l) classes.join(l, term.image[l]);
     return classes;
 }
 
@@ -159,7 +159,7 @@ Movement copy_between(const Layout& from, const Layout& to) {
     Movement spec;
     spec.from = from;
     spec.to = to;
-    spec.from_labels.resize(static_cast<std::size_t>(from.order()));
+    spec.from_labels.resize(from.order());
     std::iota(spec.from_labels.begin(), spec.from_labels.end(), 0);
     spec.to_labels = spec.from_labels;
     spec.label_extents = from.extents();
@@ -171,14 +171,14 @@ Dimensions exchanged_dimensions(const Movement& spec) {
     if (!(spec.from.grid() == spec.to.grid())) return ~Dimensions{0};
     const auto labels_of = [](const Layout& layout, const std::vector<int>& labels, int s) {
         std::vector<int> result;
-        for (int d : layout.slot_dimensions(s)) result.push_back(labels[static_cast<std::size_t>(d)]);
+        for (int d : layout.slot_dimensions(s)) result.push_back(labels[d]);
         std::sort(result.begin(), result.end());
         return result;
     };
     const bool moves_indices = spec.terms.size() > 1 || !(spec.terms.front().image == spec.identity().image) || !spec.from_offset.empty() ||
                                !spec.to_offset.empty();
     ExchangedDimensions exchanged;
-    std::vector<bool> met(static_cast<std::size_t>(spec.to.slots()), false);
+    std::vector<bool> met(spec.to.slots(), false);
     for (int s = 0; s < spec.from.slots(); ++s) {
         std::vector<int> to;
         for (int r = 0; r < spec.to.slots() && !moves_indices && to.empty(); ++r) {
@@ -188,13 +188,13 @@ Dimensions exchanged_dimensions(const Movement& spec) {
                 spec.from.slot(s).node().kind() != spec.to.slot(r).node().kind() ||
                 labels_of(spec.from, spec.from_labels, s) != labels_of(spec.to, spec.to_labels, r))
                 continue;
-            met[static_cast<std::size_t>(r)] = true;
+            met[r] = true;
             to = other.all();
         }
         exchanged.add(spec.from.mapping(s).all(), to);
     }
     for (int r = 0; r < spec.to.slots(); ++r)
-        if (!met[static_cast<std::size_t>(r)]) exchanged.add({}, spec.to.mapping(r).all());
+        if (!met[r]) exchanged.add({}, spec.to.mapping(r).all());
     for (int t = 0; t < spec.from.grid().dimensions(); ++t)
         if (spec.from.is_partial(t)) exchanged.add_parts({&t, 1});
     return exchanged.result();
@@ -216,8 +216,8 @@ std::vector<MovementComponent> movement_components(const Movement& spec) {
         for (const auto& term : spec.terms)
             for (std::size_t l = 0; l < term.image.size(); ++l)
                 if (term.image[l] != static_cast<int>(l)) {
-                    if (first >= 0) classes.join(first, static_cast<int>(l));
-                    first = static_cast<int>(l);
+                    if (first >= 0) classes.join(first, l);
+                    first = l;
                 }
         factorization = factorize(spec.terms, classes);
     }
@@ -226,9 +226,9 @@ std::vector<MovementComponent> movement_components(const Movement& spec) {
         MovementComponent c;
         const int root = factorization.roots[r];
         for (std::size_t l = 0; l < spec.label_extents.size(); ++l)
-            if (classes.find(static_cast<int>(l)) == root) c.labels.push_back(static_cast<int>(l));
+            if (classes.find(l) == root) c.labels.push_back(l);
         auto in_class = [&](const Layout& layout, const std::vector<int>& labels, int s) {
-            return classes.find(labels[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]) == root;
+            return classes.find(labels[layout.slot_dimensions(s)[0]]) == root;
         };
         for (int s = 0; s < spec.from.slots(); ++s)
             if (in_class(spec.from, spec.from_labels, s)) c.from_slots.push_back(s);

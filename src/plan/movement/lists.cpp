@@ -23,8 +23,8 @@ void spread_coordinate(const Layout& layout, const std::vector<int>& slots, std:
         auto own = coordinate % layout.slot(s).grid_length();
         coordinate /= layout.slot(s).grid_length();
         for (int t : layout.mapping(s).all()) {
-            const auto length = layout.grid().lengths[static_cast<std::size_t>(t)];
-            result[static_cast<std::size_t>(t)] = own % length;
+            const auto length = layout.grid().lengths[t];
+            result[t] = own % length;
             own /= length;
         }
     }
@@ -39,7 +39,7 @@ struct CopyChoice {
         for (int t = 0; t < source.grid().dimensions(); ++t) {
             if (source.slot_of_torus(t) >= 0 || source.is_partial(t)) continue;
             torus.push_back(t);
-            copies *= source.grid().lengths[static_cast<std::size_t>(t)];
+            copies *= source.grid().lengths[t];
         }
     }
     bool is_along(int t) const { return std::find(torus.begin(), torus.end(), t) != torus.end(); }
@@ -47,8 +47,8 @@ struct CopyChoice {
     void set_coordinates(const RankGrid& grid, std::int64_t rank, Coordinates& result) const {
         auto number = rank % copies;
         for (int t : torus) {
-            result[static_cast<std::size_t>(t)] = number % grid.lengths[static_cast<std::size_t>(t)];
-            number /= grid.lengths[static_cast<std::size_t>(t)];
+            result[t] = number % grid.lengths[t];
+            number /= grid.lengths[t];
         }
     }
     /// The number of the copy that a source rank has.
@@ -98,7 +98,7 @@ private:
                 messages_.push_back(std::move(message));
             return;
         }
-        auto& own = c[static_cast<std::size_t>(t)];
+        auto& own = c[t];
         const bool open = peer_side_.slot_of_torus(t) < 0;
         if (one_grid_ && choice_.is_along(t)) {
             const auto mine = grid.coordinate(rank_, t);
@@ -107,7 +107,7 @@ private:
             return;
         }
         const bool all = open && (sending_ || peer_side_.is_partial(t));
-        for (std::int64_t x = 0; x < (all ? grid.lengths[static_cast<std::size_t>(t)] : 1); ++x) {
+        for (std::int64_t x = 0; x < (all ? grid.lengths[t] : 1); ++x) {
             if (all) own = x;
             spread(t + 1, c, message);
         }
@@ -143,12 +143,12 @@ ComponentLists counted_lists(const Movement& spec, const MovementLoops& loops, s
     };
     // One group for each peer that there are elements for; the peers are shared among the threads.
     const auto groups = [&](std::int64_t peers, const std::function<std::vector<std::int64_t>(std::int64_t)>& count) {
-        std::vector<EntryGroup> result(static_cast<std::size_t>(peers));
+        std::vector<EntryGroup> result(peers);
         FirstError error;
 #pragma omp parallel for schedule(dynamic) if (peers > 1)
         for (std::int64_t peer = 0; peer < peers; ++peer)
             error.run([&] {
-                auto& group = result[static_cast<std::size_t>(peer)];
+                auto& group = result[peer];
                 group.peer = peer;
                 group.part_begin = count(peer);
             });
@@ -209,8 +209,7 @@ std::int64_t MovementLists::bytes() const {
     for (const auto& component : components_)
         for (const auto* side : {&component.send, &component.receive})
             for (const auto& group : *side)
-                sum += static_cast<std::int64_t>((group.from.size() + group.to.size() + group.part_begin.size()) * sizeof(std::int64_t) +
-                                                 group.factor.size());
+                sum += (group.from.size() + group.to.size() + group.part_begin.size()) * sizeof(std::int64_t) + group.factor.size();
     return sum;
 }
 

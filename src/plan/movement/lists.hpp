@@ -29,7 +29,7 @@ struct EntryGroup {
     std::vector<std::int64_t> part_begin;
     std::int64_t count() const {
         if (progression) return progression->count;
-        return part_begin.empty() ? static_cast<std::int64_t>(from.size()) : part_begin.back();
+        return part_begin.empty() ? std::ssize(from) : part_begin.back();
     }
 };
 

@@ -34,7 +34,7 @@ constexpr std::int64_t parts_of_term = 32;
 bool occur_once(const MovementComponent& component, const Layout& layout, const std::vector<int>& slots, const std::vector<int>& labels) {
     std::vector<int> found;
     for (int s : slots)
-        for (int d : layout.slot_dimensions(s)) found.push_back(labels[static_cast<std::size_t>(d)]);
+        for (int d : layout.slot_dimensions(s)) found.push_back(labels[d]);
     std::sort(found.begin(), found.end());
     return found == component.labels;  // which ascend
 }
@@ -62,8 +62,8 @@ public:
     void add(const Movement& spec, const MovementComponent& component) {
         const bool one_rank = spec.ranks() == 1;
         double reads = static_cast<double>(component.terms.size()), written = 1, stored = one_rank ? 0 : 1;
-        for (int s : component.to_slots) written *= static_cast<double>(spec.to.slot(s).max_local_size());
-        for (int s : component.from_slots) stored *= static_cast<double>(spec.from.slot(s).max_local_size());
+        for (int s : component.to_slots) written *= spec.to.slot(s).max_local_size();
+        for (int s : component.from_slots) stored *= spec.from.slot(s).max_local_size();
         if (component.progressions) {
             written_ *= written;
             stored_ *= stored;
@@ -88,7 +88,7 @@ double counting_seconds(const Movement& spec, const MovementComponent& component
                         const std::array<int, 2>& inner) {
     double steps = 1, values = 0, longest_pair = 0, runs = 0;
     for (int l : component.labels) {
-        const auto extent = static_cast<double>(spec.label_extents[static_cast<std::size_t>(l)]);
+        const double extent = spec.label_extents[l];
         longest_pair = std::max(longest_pair, extent * extent);
         if (l == inner[0] || l == inner[1])
             values += extent;
@@ -97,7 +97,7 @@ double counting_seconds(const Movement& spec, const MovementComponent& component
     }
     for (const auto& slot : slots)
         if (slot.position(inner[0]) >= 0 && slot.position(inner[1]) >= 0 && !slot.layout->is_rows() && slot.layout->grid_length() > 1)
-            runs += static_cast<double>(spec.label_extents[static_cast<std::size_t>(inner[1])]) *
+            runs += static_cast<double>(spec.label_extents[inner[1]]) *
                     (slot.target ? 1 : static_cast<double>(slot.layout->node().children().size()));
     const auto coordinates =
         static_cast<double>(combined_grid_length(spec.from, component.from_slots) + combined_grid_length(spec.to, component.to_slots));
@@ -127,8 +127,8 @@ public:
 
     void step(std::int64_t number) {
         for (int l : nest_.outer_) {
-            const auto n = nest_.extents_[static_cast<std::size_t>(l)];
-            value_[static_cast<std::size_t>(l)] = number % n;
+            const auto n = nest_.extents_[l];
+            value_[l] = number % n;
             number /= n;
         }
         from_ = to_ = 0;
@@ -172,9 +172,8 @@ private:
     bool take_fixed(std::size_t s) {
         const auto& slot = nest_.slots_[s];
         std::array<std::int64_t, max_slot_order> tuple, stored;
-        const auto w = static_cast<std::ptrdiff_t>(slot.labels.size());
-        for (std::size_t i = 0; i < slot.labels.size(); ++i)
-            tuple[i] = stored[i] = value_[static_cast<std::size_t>(slot.labels[i])] + slot.offsets[i];
+        const std::ptrdiff_t w = slot.labels.size();
+        for (std::size_t i = 0; i < slot.labels.size(); ++i) tuple[i] = stored[i] = value_[slot.labels[i]] + slot.offsets[i];
         const auto at = slot.target ? slot.layout->locate(stored.data()) : slot.layout->find(tuple.data());
         if (at.zero || at.coordinate != coordinate_[s] || !std::equal(tuple.begin(), tuple.begin() + w, stored.begin())) return false;
         (slot.target ? to_ : from_) += at.index * stride_[s];
@@ -186,16 +185,15 @@ private:
     bool take_fixed_children(const NodeUse& use, std::vector<std::int64_t>& number) {
         if (!use) return true;
         const auto& slot = nest_.slots_[use.slot()];
-        number.resize(static_cast<std::size_t>(use.children()));
+        number.resize(use.children());
         std::array<std::int64_t, max_slot_order> tuple, stored, below;
         for (int c : use.fixed_children()) {
-            const auto& child = use.node().children()[static_cast<std::size_t>(c)];
+            const auto& child = use.node().children()[c];
             const auto w = static_cast<std::size_t>(child.width()), first = static_cast<std::size_t>(c) * w;
-            for (std::size_t i = 0; i < w; ++i)
-                tuple[i] = stored[i] = value_[static_cast<std::size_t>(slot.labels[first + i])] + slot.offsets[first + i];
+            for (std::size_t i = 0; i < w; ++i) tuple[i] = stored[i] = value_[slot.labels[first + i]] + slot.offsets[first + i];
             const auto at = slot.target ? child.canonicalize(stored.data(), nullptr) : child.find(tuple.data(), below.data());
-            if (at.zero || !std::equal(tuple.begin(), tuple.begin() + static_cast<std::ptrdiff_t>(w), stored.begin())) return false;
-            number[static_cast<std::size_t>(c)] = at.index;
+            if (at.zero || !std::equal(tuple.begin(), tuple.begin() + w, stored.begin())) return false;
+            number[c] = at.index;
             factor_ ^= factor_bits(at.negative, at.conjugate);
         }
         return true;
@@ -208,9 +206,8 @@ private:
         }
         std::int64_t number = 0;
         for (auto i = unit.fixed.rbegin(); i != unit.fixed.rend(); ++i)
-            number = number * nest_.extent_at(unit, *i) +
-                     value_[static_cast<std::size_t>(nest_.slots_[unit.slot].labels[static_cast<std::size_t>(*i)])];
-        return unit.table[static_cast<std::size_t>(number)];
+            number = number * nest_.extent_at(unit, *i) + value_[nest_.slots_[unit.slot].labels[*i]];
+        return unit.table[number];
     }
 
     /// Finds the values of an inner label for which every slot agrees; false if there are none.
@@ -228,7 +225,7 @@ private:
         result.resize(values.size());
         std::size_t count = 0;
         for (const auto value : values) {
-            const auto z = static_cast<std::size_t>(value);
+            const std::size_t z = value;
             std::int64_t from = 0, to = 0, from_child = 0, to_child = 0;
             std::uint8_t factor = 0;
             bool there = true;
@@ -258,7 +255,7 @@ private:
     std::int64_t stride(const NodeUse& use) const { return stride_[use.slot()]; }
     /// Where a value of x is in an axis: by what it adds to the coordinates of source and target.
     std::size_t bucket(std::int64_t from_coordinate, std::int64_t to_coordinate) const {
-        return static_cast<std::size_t>(from_coordinate * (nest_.to_node_ ? nest_.to_node_.grid_length() : 1) + to_coordinate);
+        return from_coordinate * (nest_.to_node_ ? nest_.to_node_.grid_length() : 1) + to_coordinate;
     }
 
     /// The inner loop for each position of x among the children of the source.
@@ -278,7 +275,7 @@ private:
             axis.resize(n);
             axis.begin.assign(bucket(source ? source.grid_length() : 1, 0) + 2, 0);
             for (std::size_t i = 0; i < n; ++i) {
-                shares_[i] = source ? source.share(x_.from_child[i], static_cast<int>(position)) : Share();
+                shares_[i] = source ? source.share(x_.from_child[i], position) : Share();
                 ++axis.begin[bucket(shares_[i].coordinate, to_coordinate_[i]) + 2];
             }
             std::partial_sum(axis.begin.begin(), axis.begin.end(), axis.begin.begin());
@@ -290,8 +287,7 @@ private:
 
     static std::size_t first_from(const std::vector<std::int64_t>& ascending, std::size_t begin, std::size_t end, std::int64_t bound) {
         const auto first = ascending.begin();
-        return static_cast<std::size_t>(
-            std::lower_bound(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end), bound) - first);
+        return std::lower_bound(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end), bound) - first;
     }
 
     /// Numbers of a child, from the least one to below the bound.
@@ -331,7 +327,7 @@ private:
                 limits.least = least;
                 continue;
             }
-            const auto number = to_number_[static_cast<std::size_t>(c)];
+            const auto number = to_number_[c];
             if (number < least) return false;
             if (c == target.child(0) + 1) limits.bound = number + 1 - step;
             least = number + step;
@@ -347,7 +343,7 @@ private:
         others_.clear();
         for (int c = 0; c < source.children(); ++c) {
             if (c == source.child(0)) continue;
-            const auto number = from_number_[static_cast<std::size_t>(c)];
+            const auto number = from_number_[c];
             auto i = others_.size();
             others_.push_back(number);
             for (; i > 0 && others_[i - 1] > number; --i) {
@@ -368,7 +364,7 @@ private:
         std::int64_t to_coordinate = 0;
         Limits in_target;
         if (target) {
-            to_number_[static_cast<std::size_t>(target.child(1))] = y_.to_child[y];
+            to_number_[target.child(1)] = y_.to_child[y];
             Share others;
             if (!find_in_target(others, in_target)) return;
             to_coordinate = target.complete(others, own_coordinate(target));
@@ -378,7 +374,7 @@ private:
             emit(sorted_[0], bucket(0, to_coordinate), {}, in_target, from, to, factor);
             return;
         }
-        from_number_[static_cast<std::size_t>(source.child(1))] = y_.from_child[y];
+        from_number_[source.child(1)] = y_.from_child[y];
         bool odd = source.child(0) % 2 != 0;
         if (!sort_others(odd)) return;
         const auto& node = source.node();
@@ -390,7 +386,7 @@ private:
             if (position < others_.size()) in_source.bound = others_[position] + (node.strict() ? 0 : 1);
             if (in_source.least >= in_source.bound) continue;
             Share others;
-            for (std::size_t i = 0; i < others_.size(); ++i) others += source.share(others_[i], static_cast<int>(i < position ? i : i + 1));
+            for (std::size_t i = 0; i < others_.size(); ++i) others += source.share(others_[i], i < position ? i : i + 1);
             const auto from_coordinate = source.complete(others, own_coordinate(source));
             emit(sorted_[position], bucket(from_coordinate, to_coordinate), in_source, in_target, from + stride(source) * others.index, to,
                  static_cast<std::uint8_t>(factor ^ (odd ? swap : 0)));

@@ -41,11 +41,11 @@ std::vector<int> distinct(std::vector<int> labels) {
 
 std::vector<int> slot_labels(const Layout& layout, const std::vector<int>& labels, int s) {
     std::vector<int> result;
-    for (int d : layout.slot_dimensions(s)) result.push_back(labels[static_cast<std::size_t>(d)]);
+    for (int d : layout.slot_dimensions(s)) result.push_back(labels[d]);
     return result;
 }
 
-NodeKind kind_of(const Layout& layout, int s) { return layout.symmetry().slots()[static_cast<std::size_t>(s)].kind; }
+NodeKind kind_of(const Layout& layout, int s) { return layout.symmetry().slots()[s].kind; }
 
 }  // namespace
 
@@ -63,14 +63,14 @@ std::int64_t CountedRanks::coordinate(std::size_t r, const std::vector<int>& tor
     std::int64_t result = 0, stride = 1;
     for (int t : torus) {
         result += own[t] * stride;
-        stride *= lengths_[static_cast<std::size_t>(t)];
+        stride *= lengths_[t];
     }
     return result;
 }
 
 std::int64_t CountedRanks::grid_length(const std::vector<int>& torus) const {
     std::int64_t product = 1;
-    for (int t : torus) product *= lengths_[static_cast<std::size_t>(t)];
+    for (int t : torus) product *= lengths_[t];
     return product;
 }
 
@@ -83,10 +83,9 @@ MovedWords::MovedWords(const OperandSpec& tensor, const RankGrid& grid, const Co
 SlotMatch MovedWords::match(std::vector<int> labels, NodeKind tree) const {
     labels = distinct(std::move(labels));
     for (int m = 0; m < present_.slots(); ++m) {
-        if (labels_[static_cast<std::size_t>(m)] == labels && kind_of(present_, m) == tree) return {m, -1};
+        if (labels_[m] == labels && kind_of(present_, m) == tree) return {m, -1};
         const auto& slot = present_.slot(m);
-        if (labels.size() != 1 || !slot.is_blocks() || !one_grid_ || slot.width() != std::ssize(labels_[static_cast<std::size_t>(m)]))
-            continue;
+        if (labels.size() != 1 || !slot.is_blocks() || !one_grid_ || slot.width() != std::ssize(labels_[m])) continue;
         const auto in_slot = slot_labels(present_, tensor_labels_, m);
         const auto found = std::find(in_slot.begin(), in_slot.end(), labels[0]);
         if (found != in_slot.end()) return {m, static_cast<int>(found - in_slot.begin())};
@@ -97,13 +96,13 @@ SlotMatch MovedWords::match(std::vector<int> labels, NodeKind tree) const {
 /// Of a group in blocks, elements that symmetry relates to each stored one, about: a rank stores so much less than the box that it is in.
 double MovedWords::images(int slot) const {
     double box = 1 / static_cast<double>(present_.slot(slot).grid_length());
-    for (const int d : present_.slot_dimensions(slot)) box *= static_cast<double>(present_.extents()[static_cast<std::size_t>(d)]);
+    for (const int d : present_.slot_dimensions(slot)) box *= present_.extents()[d];
     return std::max(1.0, box / static_cast<double>(std::max<std::int64_t>(1, present_.slot(slot).max_local_size())));
 }
 
 /// Values of a label that a rank has in the tensor, of those in its working copy.
 std::vector<double> MovedWords::present_of_label(const SlotMatch& match, const WantedSlot& slot) const {
-    const auto& there = present_.mapping(match.slot).torus_by_position[static_cast<std::size_t>(match.position)];
+    const auto& there = present_.mapping(match.slot).torus_by_position[match.position];
     const auto torus = slot.mapping.all();
     const auto length = ranks_.grid_length(torus), other = ranks_.grid_length(there);
     std::vector<double> result;
@@ -122,8 +121,8 @@ SlotShare MovedWords::share(const SlotMatch& match, const WantedSlot& slot) cons
     result.wanted.reserve(ranks_.count());
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         coordinate[r] = ranks_.coordinate(r, torus);
-        result.wanted.push_back(static_cast<double>(slot.layout != nullptr ? slot.layout->local_size(coordinate[r])
-                                                                           : all_have + (coordinate[r] < longer ? 1 : 0)));
+        result.wanted.push_back(slot.layout != nullptr ? slot.layout->local_size(coordinate[r])
+                                                       : all_have + (coordinate[r] < longer ? 1 : 0));
     }
     if (match.position >= 0) {
         result.present = present_of_label(match, slot);
@@ -141,8 +140,8 @@ SlotShare MovedWords::share(const SlotMatch& match, const WantedSlot& slot) cons
         else if (estimated)
             result.present.push_back(result.wanted[r] / static_cast<double>(other.grid_length()));
         else
-            result.present.push_back(static_cast<double>(
-                count_common(slot.size, coordinate[r], length, present_.coordinate(rank, match.slot), other.grid_length())));
+            result.present.push_back(
+                count_common(slot.size, coordinate[r], length, present_.coordinate(rank, match.slot), other.grid_length()));
     }
     return result;
 }
@@ -151,24 +150,24 @@ double MovedWords::count(std::span<const SlotShare* const> slots) const {
     double words = 0;
     if (one_rank_) return words;
     double cut = 1;  // coordinates along the tensor's slots that match none, images of elements of those that are taken apart
-    std::vector<bool> is_apart(static_cast<std::size_t>(present_.slots()), false);
+    std::vector<bool> is_apart(present_.slots(), false);
     for (int m = 0; m < present_.slots(); ++m) {
         const auto of_slot = [m](bool apart) {
             return [m, apart](const SlotShare* slot) { return slot->match.slot == m && (slot->match.position >= 0) == apart; };
         };
         const auto apart = std::count_if(slots.begin(), slots.end(), of_slot(true));
         const bool matched = std::any_of(slots.begin(), slots.end(), of_slot(false));
-        is_apart[static_cast<std::size_t>(m)] = apart == present_.slot(m).width();
-        if (is_apart[static_cast<std::size_t>(m)])
+        is_apart[m] = apart == present_.slot(m).width();
+        if (is_apart[m])
             cut *= images(m);
         else if (!matched)
-            cut *= static_cast<double>(present_.slot(m).grid_length());
+            cut *= present_.slot(m).grid_length();
     }
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         double wanted = 1, present = 1;
         for (const auto* slot : slots) {
             wanted *= slot->wanted[r];
-            const bool counts = slot->match.position < 0 || is_apart[static_cast<std::size_t>(slot->match.slot)];
+            const bool counts = slot->match.position < 0 || is_apart[slot->match.slot];
             present *= counts ? slot->owned()[r] : slot->wanted[r];
         }
         words = std::max(words, ranks_.rank(r) >= present_ranks_ ? wanted : wanted - present / cut);

@@ -54,14 +54,14 @@ struct Line {
         for (std::size_t z = 0; z < factor.size(); ++z)
             if (factor[z] != absent) ++begin[coordinate_of(z) + 1];
         std::partial_sum(begin.begin(), begin.end(), begin.begin());
-        values.resize(static_cast<std::size_t>(begin.back()));
+        values.resize(begin.back());
         auto next = begin;
         for (std::size_t z = 0; z < factor.size(); ++z)
-            if (factor[z] != absent) values[static_cast<std::size_t>(next[coordinate_of(z)]++)] = static_cast<std::int32_t>(z);
+            if (factor[z] != absent) values[next[coordinate_of(z)]++] = z;
     }
     std::int64_t bytes() const {
-        return static_cast<std::int64_t>(sizeof(Line) + index.size() * sizeof index[0] + factor.size() +
-                                         (coordinate.size() + values.size() + begin.size()) * sizeof values[0]);
+        return sizeof(Line) + index.size() * sizeof index[0] + factor.size() +
+               (coordinate.size() + values.size() + begin.size()) * sizeof values[0];
     }
     std::span<const std::int32_t> values_at(std::int64_t p) const {
         const auto* const first = begin.data() + p;
@@ -90,9 +90,9 @@ inline std::vector<SlotUse> uses(const Movement& spec, const MovementComponent& 
         for (int s : slots) {
             SlotUse use{&layout.slot(s), target, {}, {}};
             for (int d : layout.slot_dimensions(s)) {
-                const int label = labels[static_cast<std::size_t>(d)];
-                use.labels.push_back(target ? label : term.image[static_cast<std::size_t>(label)]);
-                use.offsets.push_back(offset.empty() ? 0 : offset[static_cast<std::size_t>(d)]);
+                const int label = labels[d];
+                use.labels.push_back(target ? label : term.image[label]);
+                use.offsets.push_back(offset.empty() ? 0 : offset[d]);
             }
             result.push_back(std::move(use));
         }
@@ -113,7 +113,7 @@ inline bool separates(const std::vector<SlotUse>& slots, int x, int y) {
 /// The inner labels with the most values, the longer one first.
 inline std::optional<std::array<int, 2>> inner_labels(const Movement& spec, const MovementComponent& component,
                                                       const std::vector<SlotUse>& slots) {
-    const auto extent = [&](int l) { return spec.label_extents[static_cast<std::size_t>(l)]; };
+    const auto extent = [&](int l) { return spec.label_extents[l]; };
     std::optional<std::array<int, 2>> best;
     for (std::size_t i = 0; i < component.labels.size(); ++i)
         for (std::size_t j = i + 1; j < component.labels.size(); ++j) {
@@ -155,10 +155,10 @@ public:
     /// The others, ascending.
     const std::vector<int>& fixed_children() const { return fixed_children_; }
     const PackedNode& node() const { return *node_; }
-    int children() const { return static_cast<int>(node_->children().size()); }
+    int children() const { return node_->children().size(); }
     std::int64_t grid_length() const { return by_grid_length_.divisor(); }
     /// What the child with this number adds that is at a position among the sorted ones.
-    const Share& share(std::int64_t number, int position) const { return shares_[static_cast<std::size_t>(position * numbers_ + number)]; }
+    const Share& share(std::int64_t number, int position) const { return shares_[position * numbers_ + number]; }
     /// Where the other children add up to `others`: the coordinate that the last one must add so that the element is at `own`. What is over
     /// goes into the index of `others`.
     std::int64_t complete(Share& others, std::int64_t own) const {
@@ -166,7 +166,7 @@ public:
         others.index += turn + (coordinate > own ? 1 : 0);
         return own - coordinate + (coordinate > own ? grid_length() : 0);
     }
-    std::int64_t bytes() const { return static_cast<std::int64_t>(shares_.size() * sizeof(Share)); }
+    std::int64_t bytes() const { return shares_.size() * sizeof(Share); }
 
 private:
     Share share_of(const SlotLayout& layout, std::int64_t number, int position) const {
@@ -202,7 +202,7 @@ public:
           extents_(spec.label_extents) {
         for (int l : component.labels)
             if (l != inner_[0] && l != inner_[1]) outer_.push_back(l);
-        for (int l : outer_) steps_ *= extents_[static_cast<std::size_t>(l)];
+        for (int l : outer_) steps_ *= extents_[l];
         factor_ = factor_bits(term.negative, term.conjugate);
         for (std::size_t s = 0; s < slots_.size(); ++s) add_units(s);
         for (auto& units : units_)
@@ -234,10 +234,10 @@ private:
             if (at[axis] < 0) continue;
             Unit unit;
             unit.slot = s;
-            unit.width = static_cast<int>(slot.labels.size());
+            unit.width = slot.labels.size();
             if (both) {
                 const int c = slot.child_of(at[axis]);
-                unit.child = &slot.layout->node().children()[static_cast<std::size_t>(c)];
+                unit.child = &slot.layout->node().children()[c];
                 unit.width = unit.child->width();
                 unit.first = c * unit.width;
             }
@@ -248,24 +248,22 @@ private:
         }
     }
 
-    std::int64_t extent_at(const Unit& unit, int position) const {
-        return extents_[static_cast<std::size_t>(slots_[unit.slot].labels[static_cast<std::size_t>(position)])];
-    }
+    std::int64_t extent_at(const Unit& unit, int position) const { return extents_[slots_[unit.slot].labels[position]]; }
 
     /// Fills a line for given values of all labels.
     void fill(const Unit& unit, std::vector<std::int64_t>& value, Line& line) const {
         const auto& slot = slots_[unit.slot];
-        const auto n = static_cast<std::size_t>(extent_at(unit, unit.inner));
+        const std::size_t n = extent_at(unit, unit.inner);
         line.index.resize(n);
         if (unit.child == nullptr) line.coordinate.resize(n);
         line.factor.resize(n);
         std::array<std::int64_t, max_slot_order> tuple, stored, below;
         for (int i = unit.first; i < unit.first + unit.width; ++i) {
-            const auto p = static_cast<std::size_t>(i);
-            tuple[p] = value[static_cast<std::size_t>(slot.labels[p])] + slot.offsets[p];
+            const std::size_t p = i;
+            tuple[p] = value[slot.labels[p]] + slot.offsets[p];
         }
-        auto& z = tuple[static_cast<std::size_t>(unit.inner)];
-        z = slot.offsets[static_cast<std::size_t>(unit.inner)];
+        auto& z = tuple[unit.inner];
+        z = slot.offsets[unit.inner];
         const auto* const first = tuple.data() + unit.first;
         for (std::size_t k = 0; k < n; ++k, ++z) {
             std::copy(first, first + unit.width, stored.begin());
@@ -279,7 +277,7 @@ private:
             } else {
                 const auto at = slot.target ? slot.layout->locate(stored.data()) : slot.layout->find(first);
                 line.index[k] = at.index;
-                line.coordinate[k] = static_cast<std::int32_t>(at.coordinate);
+                line.coordinate[k] = at.coordinate;
                 there = !at.zero;
                 factor = factor_bits(at.negative, at.conjugate);
             }
@@ -294,15 +292,15 @@ private:
         for (int i : unit.fixed) lines *= extent_at(unit, i);
         if (lines * extent_at(unit, unit.inner) > movement_nest::max_table) return;
         std::vector<std::int64_t> value(extents_.size(), 0);
-        unit.table.resize(static_cast<std::size_t>(lines));
+        unit.table.resize(lines);
         for (std::int64_t l = 0; l < lines; ++l) {
             auto rest = l;
             for (int i : unit.fixed) {
                 const auto n = extent_at(unit, i);
-                value[static_cast<std::size_t>(slots_[unit.slot].labels[static_cast<std::size_t>(i)])] = rest % n;
+                value[slots_[unit.slot].labels[i]] = rest % n;
                 rest /= n;
             }
-            fill(unit, value, unit.table[static_cast<std::size_t>(l)]);
+            fill(unit, value, unit.table[l]);
         }
     }
 

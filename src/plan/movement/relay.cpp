@@ -16,7 +16,7 @@ namespace {
 std::optional<std::vector<int>> further(const SlotMapping& narrow, const SlotMapping& wide) {
     if (narrow.torus.size() > wide.torus.size() || !std::equal(narrow.torus.begin(), narrow.torus.end(), wide.torus.begin()))
         return std::nullopt;
-    return std::vector<int>(wide.torus.begin() + static_cast<std::ptrdiff_t>(narrow.torus.size()), wide.torus.end());
+    return std::vector<int>(wide.torus.begin() + narrow.torus.size(), wide.torus.end());
 }
 
 bool holds_all(const SlotMapping& mapping) { return mapping.begin == 0 && mapping.end < 0; }
@@ -25,11 +25,11 @@ bool holds_all(const SlotMapping& mapping) { return mapping.begin == 0 && mappin
 RelayShape shape_of(const Movement& spec, const std::vector<MovementComponent>& components, bool gathers) {
     const auto& wide = gathers ? spec.from : spec.to;
     const auto& narrow = gathers ? spec.to : spec.from;
-    RelayShape shape{gathers, {}, std::vector<int>(static_cast<std::size_t>(wide.slots()), -1)};
+    RelayShape shape{gathers, {}, std::vector<int>(wide.slots(), -1)};
     std::vector<int> torus;
     for (const auto& c : components) {
         const int s = gathers ? c.from_slots[0] : c.to_slots[0], other = gathers ? c.to_slots[0] : c.from_slots[0];
-        shape.slots[static_cast<std::size_t>(s)] = other;
+        shape.slots[s] = other;
         const auto more = further(narrow.mapping(other), wide.mapping(s));
         if (!more || !holds_all(wide.mapping(s))) return shape;
         for (const int t : *more)
@@ -46,7 +46,7 @@ RelayShape shape_of(const Movement& spec, const std::vector<MovementComponent>& 
 std::int64_t rank_along(const RankGrid& grid, const std::vector<int>& torus, std::int64_t coordinate) {
     std::int64_t rank = 0;
     for (const int t : torus) {
-        const auto length = grid.lengths[static_cast<std::size_t>(t)];
+        const auto length = grid.lengths[t];
         rank += coordinate % length * grid.stride(t);
         coordinate /= length;
     }
@@ -55,7 +55,7 @@ std::int64_t rank_along(const RankGrid& grid, const std::vector<int>& torus, std
 
 std::int64_t length_along(const RankGrid& grid, const std::vector<int>& torus) {
     std::int64_t length = 1;
-    for (const int t : torus) length *= grid.lengths[static_cast<std::size_t>(t)];
+    for (const int t : torus) length *= grid.lengths[t];
     return length;
 }
 
@@ -101,7 +101,7 @@ Relay::Relay(const Movement& spec, std::int64_t rank) {
         blocks_.emplace_back(peer, blocks_.size());
         std::int64_t count = 1;
         for (int s = 0; s < wide.slots(); ++s) {
-            const auto& window = narrow.slot(slots[static_cast<std::size_t>(s)]);
+            const auto& window = narrow.slot(slots[s]);
             const auto coordinate = wide.coordinate(peer, s), length = wide.slot(s).grid_length();
             count *=
                 count_residues(window.begin() + window.size(), coordinate, length) - count_residues(window.begin(), coordinate, length);
@@ -128,7 +128,7 @@ void Relay::take_stage(const std::vector<Member>& members, std::size_t stage, co
         return rank + rank_along(grid, how.torus, c) - rank_along(grid, how.torus, own);
     };
     const auto piece = [&](std::int64_t peer, std::int64_t chunk) {
-        const auto first = static_cast<std::size_t>(base + chunk * held);
+        const std::size_t first = base + chunk * held;
         return RelayPiece{peer_at(peer), begin_[first], begin_[first + static_cast<std::size_t>(held)] - begin_[first]};
     };
     if (how.way == RelayWay::direct) {

@@ -28,7 +28,7 @@ public:
             auto own = coordinate % layout_.slot(s).grid_length();
             coordinate /= layout_.slot(s).grid_length();
             for (int t : layout_.mapping(s).all()) {
-                const auto length = layout_.grid().lengths[static_cast<std::size_t>(t)];
+                const auto length = layout_.grid().lengths[t];
                 const bool copies = spec_.from.slot_of_torus(t) < 0 && !spec_.from.is_partial(t);
                 if ((copies || !copies_only) && own % length != layout_.grid().coordinate(rank_, t)) return false;
                 own /= length;
@@ -63,8 +63,7 @@ struct SideCount {
 class PairCounts {
 public:
     explicit PairCounts(const MovementLoops& loops)
-        : loops_(loops), from_grid_length_(loops.from_grid_length()),
-          count_(static_cast<std::size_t>(from_grid_length_ * loops.to_grid_length()), 0) {
+        : loops_(loops), from_grid_length_(loops.from_grid_length()), count_(from_grid_length_ * loops.to_grid_length(), 0) {
         FirstError error;
 #pragma omp parallel for schedule(dynamic)
         for (std::size_t i = 0; i < count_.size(); ++i)
@@ -86,7 +85,7 @@ public:
 
 private:
     void add(std::vector<EntryGroup>& groups, std::int64_t peer, std::int64_t from, std::int64_t to) const {
-        const auto count = count_[static_cast<std::size_t>(to * from_grid_length_ + from)];
+        const auto count = count_[to * from_grid_length_ + from];
         if (count == 0) return;
         groups.emplace_back().peer = peer;
         groups.back().part_begin = {0, count};
@@ -110,7 +109,7 @@ Volume volume_on_grid(const Movement& spec, const std::vector<MovementComponent>
     }
     // Along what a layout leaves open, parts of a sum are all sent, and copies of the target all receive.
     for (int t = 0; t < grid.dimensions(); ++t) {
-        const auto length = grid.lengths[static_cast<std::size_t>(t)];
+        const auto length = grid.lengths[t];
         const bool copies = spec.from.slot_of_torus(t) < 0 && !spec.from.is_partial(t);
         if (!copies && spec.to.slot_of_torus(t) < 0) sent.all *= length;
         if (spec.from.is_partial(t)) received.all *= length;
@@ -147,13 +146,13 @@ std::int64_t rounded(double count) { return static_cast<std::int64_t>(std::min(c
 /// Stored elements of some slots on a rank, at most.
 double largest_part(const Layout& layout, const std::vector<int>& slots) {
     double product = 1;
-    for (int s : slots) product *= static_cast<double>(layout.slot(s).max_local_size());
+    for (int s : slots) product *= layout.slot(s).max_local_size();
     return product;
 }
 
 double grid_length_of(const Layout& layout, const std::vector<int>& slots) {
     double product = 1;
-    for (int s : slots) product *= static_cast<double>(layout.slot(s).grid_length());
+    for (int s : slots) product *= layout.slot(s).grid_length();
     return product;
 }
 
@@ -161,13 +160,13 @@ double grid_length_of(const Layout& layout, const std::vector<int>& slots) {
 /// all values of the labels that the source lacks.
 double largest_use(const Movement& spec, const MovementComponent& component) {
     if (component.one_to_one) return 1;
-    auto product = static_cast<double>(component.terms.size());
+    double product = component.terms.size();
     for (const auto& group : component.from_groups) product *= static_cast<double>(group.size());
     std::vector<bool> known(spec.label_extents.size(), false);
     for (int s : component.from_slots)
-        for (int d : spec.from.slot_dimensions(s)) known[static_cast<std::size_t>(spec.from_labels[static_cast<std::size_t>(d)])] = true;
+        for (int d : spec.from.slot_dimensions(s)) known[spec.from_labels[d]] = true;
     for (int l : component.labels)
-        if (!known[static_cast<std::size_t>(l)]) product *= static_cast<double>(spec.label_extents[static_cast<std::size_t>(l)]);
+        if (!known[l]) product *= spec.label_extents[l];
     return product;
 }
 
@@ -213,7 +212,7 @@ MovementBound movement_bound(const Movement& spec) {
     const auto components = movement_components(spec);
     if (const auto pair = pair_unpack(spec, components))
         return {{}, 0, rounded(static_cast<double>(pair->child[0].count() + pair->child[1].count()) * bytes_of_receive), 0};
-    const auto ranks = static_cast<double>(spec.ranks());
+    const double ranks = spec.ranks();
     auto merged = components;
     const auto loops = MovementLoops::make(spec, merged);
     SideBound sent, received;
@@ -239,9 +238,9 @@ MovementBound movement_bound(const Movement& spec) {
     // Along what a layout leaves open, parts of a sum are all sent, and copies of the target all receive.
     double copies = 1, parts = 1;
     for (int t = 0; t < spec.to.grid().dimensions(); ++t)
-        if (spec.to.slot_of_torus(t) < 0) copies *= static_cast<double>(spec.to.grid().lengths[static_cast<std::size_t>(t)]);
+        if (spec.to.slot_of_torus(t) < 0) copies *= spec.to.grid().lengths[t];
     for (int t = 0; t < spec.from.grid().dimensions(); ++t)
-        if (spec.from.is_partial(t)) parts *= static_cast<double>(spec.from.grid().lengths[static_cast<std::size_t>(t)]);
+        if (spec.from.is_partial(t)) parts *= spec.from.grid().lengths[t];
     Volume volume;
     if (ranks > 1 && ranks <= counted_ranks && loops && spec.from.grid() == spec.to.grid())
         volume = largest_volume(spec, merged, *loops);

@@ -26,7 +26,7 @@ struct SlotView {
     std::vector<int> labels;
     std::vector<std::int64_t> offsets;  // by position
     std::int64_t coordinate, stride, order_stride, coordinate_stride;
-    int width() const { return static_cast<int>(labels.size()); }
+    int width() const { return labels.size(); }
 };
 
 using Tuple = std::array<std::int64_t, max_slot_order>;
@@ -38,11 +38,10 @@ std::vector<SlotView> views(const Layout& layout, const std::vector<int>& slots,
     const bool idle = layout.grid().is_idle(rank);
     std::int64_t order_stride = 1, coordinate_stride = 1;
     for (int s : slots) {
-        SlotView view{&layout.slot(s),  {}, {}, idle ? 0 : layout.coordinate(rank, s), strides[static_cast<std::size_t>(s)], order_stride,
-                      coordinate_stride};
+        SlotView view{&layout.slot(s), {}, {}, idle ? 0 : layout.coordinate(rank, s), strides[s], order_stride, coordinate_stride};
         for (int d : layout.slot_dimensions(s)) {
-            view.labels.push_back(labels[static_cast<std::size_t>(d)]);
-            view.offsets.push_back(offset.empty() ? 0 : offset[static_cast<std::size_t>(d)]);
+            view.labels.push_back(labels[d]);
+            view.offsets.push_back(offset.empty() ? 0 : offset[d]);
         }
         order_stride *= std::max<std::int64_t>(1, layout.slot(s).max_local_size());
         coordinate_stride *= layout.slot(s).grid_length();
@@ -85,8 +84,8 @@ private:
             f(order, offset);
             return;
         }
-        const auto& slot = slots[static_cast<std::size_t>(s)];
-        auto& tuple = tuples[static_cast<std::size_t>(s)];
+        const auto& slot = slots[s];
+        auto& tuple = tuples[s];
         slot.layout->for_each(slot.coordinate, [&](std::int64_t index, const std::int64_t* x) {
             std::copy(x, x + slot.width(), tuple.begin());
             for_each_stored(slots, tuples, s - 1, order + index * slot.order_stride, offset + index * slot.stride, f);
@@ -95,11 +94,11 @@ private:
 
     /// Sets label values from target tuples; false if repeated labels differ or a value is outside the slice.
     bool labels_from_target(const std::vector<Tuple>& tuples) {
-        for (int l : c_.labels) known_[static_cast<std::size_t>(l)] = false;
+        for (int l : c_.labels) known_[l] = false;
         for (std::size_t s = 0; s < to_.size(); ++s)
             for (int i = 0; i < to_[s].width(); ++i) {
-                const auto l = static_cast<std::size_t>(to_[s].labels[static_cast<std::size_t>(i)]);
-                const auto v = tuples[s][static_cast<std::size_t>(i)] - to_[s].offsets[static_cast<std::size_t>(i)];
+                const std::size_t l = to_[s].labels[i];
+                const auto v = tuples[s][i] - to_[s].offsets[i];
                 if (v < 0 || v >= spec_.label_extents[l] || (known_[l] && value_[l] != v)) return false;
                 value_[l] = v;
                 known_[l] = true;
@@ -111,7 +110,7 @@ private:
     int choose_image(const std::vector<Tuple>& stored, std::vector<Tuple>& image, std::size_t s, int factor) {
         if (s == to_.size()) return labels_from_target(image) ? factor : -1;
         for (const auto& p : c_.to_groups[s]) {
-            for (std::size_t i = 0; i < p.image.size(); ++i) image[s][i] = stored[s][static_cast<std::size_t>(p.image[i])];
+            for (std::size_t i = 0; i < p.image.size(); ++i) image[s][i] = stored[s][p.image[i]];
             const int found = choose_image(stored, image, s + 1, factor ^ factor_bits(p.negative, p.conjugate));
             if (found >= 0) return found;
         }
@@ -134,8 +133,7 @@ private:
             bool zero = false;
             for (const auto& slot : from_) {
                 Tuple x;
-                for (std::size_t i = 0; i < slot.labels.size(); ++i)
-                    x[i] = value_[static_cast<std::size_t>(term.image[static_cast<std::size_t>(slot.labels[i])])] + slot.offsets[i];
+                for (std::size_t i = 0; i < slot.labels.size(); ++i) x[i] = value_[term.image[slot.labels[i]]] + slot.offsets[i];
                 const auto at = slot.layout->locate(x.data());
                 zero = zero || at.zero || at.outside;
                 factor ^= factor_bits(at.negative, at.conjugate);
@@ -171,16 +169,16 @@ private:
             return;
         }
         const auto stored = from_tuple_[s];
-        const auto w = static_cast<std::size_t>(from_[s].width());
+        const std::size_t w = from_[s].width();
         bool repeated = false;
         for (std::size_t i = 0; i < w; ++i)
             for (std::size_t j = i + 1; j < w; ++j) repeated = repeated || stored[i] == stored[j];
         std::vector<Tuple> seen;
         for (const auto& p : c_.from_groups[s]) {
-            for (std::size_t i = 0; i < w; ++i) image[s][i] = stored[static_cast<std::size_t>(p.image[i])];
+            for (std::size_t i = 0; i < w; ++i) image[s][i] = stored[p.image[i]];
             if (repeated) {
                 const bool known = std::any_of(seen.begin(), seen.end(), [&](const Tuple& other) {
-                    return std::equal(other.begin(), other.begin() + static_cast<std::ptrdiff_t>(w), image[s].begin());
+                    return std::equal(other.begin(), other.begin() + w, image[s].begin());
                 });
                 if (known) continue;
                 seen.push_back(image[s]);
@@ -191,12 +189,12 @@ private:
 
     /// Sets label values so that the term reads the source at `tuples`; false if that is not possible.
     bool set_labels(const std::vector<Tuple>& tuples, const LabelTerm& term) {
-        for (int l : c_.labels) known_[static_cast<std::size_t>(l)] = false;
+        for (int l : c_.labels) known_[l] = false;
         for (std::size_t s = 0; s < from_.size(); ++s)
             for (int i = 0; i < from_[s].width(); ++i) {
-                const auto label = static_cast<std::size_t>(from_[s].labels[static_cast<std::size_t>(i)]);
-                const auto l = static_cast<std::size_t>(term.image[label]);
-                const auto v = tuples[s][static_cast<std::size_t>(i)] - from_[s].offsets[static_cast<std::size_t>(i)];
+                const std::size_t label = from_[s].labels[i];
+                const std::size_t l = term.image[label];
+                const auto v = tuples[s][i] - from_[s].offsets[i];
                 if (v < 0 || v >= spec_.label_extents[l] || (known_[l] && value_[l] != v)) return false;
                 value_[l] = v;
                 known_[l] = true;
@@ -211,7 +209,7 @@ private:
             f();
             return;
         }
-        const auto l = static_cast<std::size_t>(c_.labels[i]);
+        const std::size_t l = c_.labels[i];
         if (known_[l]) {
             for_each_unknown(i + 1, f);
             return;
@@ -225,11 +223,11 @@ private:
         for (std::size_t s = 0; s < to_.size(); ++s) {
             const auto& slot = to_[s];
             Tuple x, stored;
-            for (std::size_t i = 0; i < slot.labels.size(); ++i) x[i] = value_[static_cast<std::size_t>(slot.labels[i])] + slot.offsets[i];
+            for (std::size_t i = 0; i < slot.labels.size(); ++i) x[i] = value_[slot.labels[i]] + slot.offsets[i];
             stored = x;
             const auto at = slot.layout->locate(stored.data());
             if (at.zero || at.outside) return;
-            const auto w = static_cast<std::ptrdiff_t>(slot.width());
+            const std::ptrdiff_t w = slot.width();
             if (!any_representative && !c_.pattern && !std::equal(x.begin(), x.begin() + w, stored.begin())) return;
             factor ^= factor_bits(at.negative, at.conjugate);
             e.peer += at.coordinate * slot.coordinate_stride;
@@ -249,8 +247,7 @@ private:
     }
 
     bool same_labels(const std::vector<std::int64_t>& wanted) const {
-        return std::all_of(c_.labels.begin(), c_.labels.end(),
-                           [&](int l) { return value_[static_cast<std::size_t>(l)] == wanted[static_cast<std::size_t>(l)]; });
+        return std::all_of(c_.labels.begin(), c_.labels.end(), [&](int l) { return value_[l] == wanted[l]; });
     }
 
     const Movement& spec_;
@@ -311,8 +308,8 @@ ComponentLists progression_lists(const Movement& spec, const MovementComponent& 
         const auto coordinate = sending ? spec.from.coordinate(rank, from) : spec.to.coordinate(rank, to);
         auto result = progressions(spec.from.slot(from), spec.to.slot(to), component.terms[0], coordinate, sending);
         // Other slots of the side are in components of their own, and faster ones scale the offsets.
-        const auto from_stride = spec.from.grid().is_idle(rank) ? 0 : spec.from.strides(rank)[static_cast<std::size_t>(from)];
-        const auto to_stride = spec.to.grid().is_idle(rank) ? 0 : spec.to.strides(rank)[static_cast<std::size_t>(to)];
+        const auto from_stride = spec.from.grid().is_idle(rank) ? 0 : spec.from.strides(rank)[from];
+        const auto to_stride = spec.to.grid().is_idle(rank) ? 0 : spec.to.strides(rank)[to];
         for (auto& group : result) {
             auto& p = *group.progression;
             p.from *= from_stride;
@@ -334,7 +331,7 @@ ComponentLists component_lists(const Movement& spec, const MovementComponent& co
     if (component.progressions) return progression_lists(spec, component, rank);
     constexpr double worth_a_thread = 10000;  // elements
     double elements = 1;
-    for (int s : component.to_slots) elements *= static_cast<double>(spec.to.slot(s).max_local_size());
+    for (int s : component.to_slots) elements *= spec.to.slot(s).max_local_size();
     ComponentLists lists;
     FirstError error;
 #pragma omp parallel for if (elements > worth_a_thread && spec.ranks() > 1)

@@ -39,7 +39,7 @@ private:
 
     std::uint64_t neighbours_of(std::uint64_t set) const {
         std::uint64_t result = 0;
-        for (auto rest = set; rest != 0; rest &= rest - 1) result |= neighbours_[static_cast<std::size_t>(std::countr_zero(rest))];
+        for (auto rest = set; rest != 0; rest &= rest - 1) result |= neighbours_[std::countr_zero(rest)];
         return result & ~set;
     }
 

@@ -26,7 +26,7 @@ std::vector<OperandSet> connected_parts(const std::vector<std::uint64_t>& graph)
         OperandSet part = OperandSet{1} << o, fresh = part;
         for (; fresh != 0; part |= fresh) {
             OperandSet next = 0;
-            for (; fresh != 0; fresh &= fresh - 1) next |= graph[static_cast<std::size_t>(std::countr_zero(fresh))];
+            for (; fresh != 0; fresh &= fresh - 1) next |= graph[std::countr_zero(fresh)];
             fresh = next & ~part;
         }
         seen |= part;

@@ -42,8 +42,8 @@ PricedNetwork::PricedNetwork(const Network& network, const PairCost& cost) : cos
         throw InvalidArgument("a product of " + std::to_string(network.operands.size()) + " tensors: at most 64 are supported");
     std::vector<LabelClass> labels(network.extents.size());
     for (std::size_t o = 0; o < network.operands.size(); ++o)
-        for (int l : network.operands[o]) labels.at(static_cast<std::size_t>(l)).members |= OperandSet{1} << o;
-    for (int l : network.output) labels.at(static_cast<std::size_t>(l)).is_output = true;
+        for (int l : network.operands[o]) labels.at(l).members |= OperandSet{1} << o;
+    for (int l : network.output) labels.at(l).is_output = true;
     std::map<std::pair<OperandSet, bool>, std::size_t> known;
     for (std::size_t l = 0; l < labels.size(); ++l) {
         if (labels[l].members == 0) continue;
@@ -61,7 +61,7 @@ PricedNetwork::PricedNetwork(const Network& network, const PairCost& cost) : cos
 LabelSet PricedNetwork::labels(OperandSet set) const {
     LabelSet result((classes_.size() + 63) / 64);
     for (auto rest = set; rest != 0; rest &= rest - 1) {
-        const auto& one = operand_labels_[static_cast<std::size_t>(std::countr_zero(rest))];
+        const auto& one = operand_labels_[std::countr_zero(rest)];
         for (std::size_t w = 0; w < result.size(); ++w) result[w] |= one[w];
     }
     return std::popcount(set) == 1 ? result : joined(result, result, set);

@@ -41,7 +41,7 @@ public:
     PricedNetwork(const Network& network, const PairCost& cost);
 
     /// Number of operands.
-    int operands() const { return static_cast<int>(operand_labels_.size()); }
+    int operands() const { return operand_labels_.size(); }
 
     /// Labels of an operand, or those that the product of several keeps.
     LabelSet labels(OperandSet set) const;

@@ -28,8 +28,8 @@ std::vector<LabelGroup> groups_of(const OperandSpec& operand) {
         LabelGroup group;
         double elements = 1;
         for (int d : dims) {
-            group.labels.insert(operand.labels[static_cast<std::size_t>(d)]);
-            elements *= static_cast<double>(operand.layout.extents()[static_cast<std::size_t>(d)]);
+            group.labels.insert(operand.labels[d]);
+            elements *= operand.layout.extents()[d];
         }
         if (dims.size() < 2 || group.labels.size() < dims.size() || elements == 0) continue;
         group.packed_share = static_cast<double>(operand.layout.slot(s).node().size()) / elements;
@@ -44,7 +44,7 @@ bool stays_packed(const LabelGroup& group, const std::vector<ProductNode>& nodes
         return std::count_if(group.labels.begin(), group.labels.end(),
                              [&](int l) { return std::count(labels.begin(), labels.end(), l) > 0; });
     };
-    const auto width = static_cast<std::ptrdiff_t>(group.labels.size());
+    const std::ptrdiff_t width = group.labels.size();
     if (const auto kept = count(output); kept != 0 && kept != width) return false;
     return std::all_of(nodes.begin(), nodes.end(), [&](const ProductNode& node) {
         if (count(node.spec.labels) == 0) return true;
@@ -65,7 +65,7 @@ Network network_of(const std::vector<ProductNode>& nodes, const Product& spec) {
         for (const auto& group : groups_of(node.spec)) {
             if (!stays_packed(group, nodes, network.output) || !known.insert(group.labels).second) continue;
             const double scale = std::pow(group.packed_share, 1 / static_cast<double>(group.labels.size()));
-            for (int l : group.labels) network.extents[static_cast<std::size_t>(l)] *= scale;
+            for (int l : group.labels) network.extents[l] *= scale;
         }
     }
     return network;
@@ -74,8 +74,8 @@ Network network_of(const std::vector<ProductNode>& nodes, const Product& spec) {
 /// Seconds of a pairwise product: a bound from below that adds up over a tree, and the charge for memory.
 double pair_seconds(const PairShape& s, const Product& spec, const PlanOptions& options) {
     const auto& machine = options.machine;
-    const auto ranks = static_cast<double>(options.whole_grid(spec.output.layout).ranks());
-    const auto bytes = static_cast<double>(spec.element_bytes);
+    const double ranks = options.whole_grid(spec.output.layout).ranks();
+    const double bytes = spec.element_bytes;
     const double products = s.batch * s.m * s.n * s.k;
     const double traffic = s.batch * (s.m * s.k + s.k * s.n + s.m * s.n);
     const double split_batch = std::max(1.0, std::min(s.batch, ranks));

@@ -86,7 +86,7 @@ private:
         for (std::size_t other = 0; other < result_; ++other) {
             if (other == o || !in(other, label)) continue;
             if (result != none) return several;
-            result = static_cast<int>(other);
+            result = other;
         }
         return result;
     }
@@ -102,7 +102,7 @@ private:
     int leaf_node(std::size_t o, int label) const {
         for (std::size_t n = 0; n < nodes_[o].size(); ++n)
             if (has_leaf_children(nodes_[o][n].tree) && std::count(nodes_[o][n].labels.begin(), nodes_[o][n].labels.end(), label) > 0)
-                return static_cast<int>(n);
+                return n;
         return -1;
     }
 
@@ -136,7 +136,7 @@ private:
             if (other == several)
                 key[2] = -2 - l;
             else if (other != none)
-                key[2] = node_to_meet(node.kind, static_cast<std::size_t>(other), l, kept);
+                key[2] = node_to_meet(node.kind, other, l, kept);
             else if (!kept)
                 key[2] = node.kind == NodeKind::symmetric || node.kind == NodeKind::hollow ? 0 : -2 - l;
             auto [it, is_new] = parts.try_emplace(key, SymmetryNode{node.kind, -1, {}});
@@ -153,7 +153,7 @@ private:
     /// The node of another factor that a label of a node of this kind meets, or a number of its own if the two cannot stay packed.
     int node_to_meet(NodeKind kind, std::size_t other, int label, bool kept) const {
         const int met = leaf_node(other, label);
-        const auto* const node = met >= 0 ? &nodes_[other][static_cast<std::size_t>(met)] : nullptr;
+        const auto* const node = met >= 0 ? &nodes_[other][met] : nullptr;
         const bool fits = node != nullptr && compatible(kind, node->tree.kind, kept) &&
                           std::none_of(node->labels.begin(), node->labels.end(), [&](int l) { return repeated(other, l); });
         return fits ? met : -2 - label;
@@ -173,9 +173,8 @@ private:
             std::all_of(labels.begin(), labels.end(), [&](int l) { return partner(o, l) == other && in_result(l) == kept; });
         if (!together || other == several) return false;
         if (other == none) return kept;
-        const auto& nodes = nodes_[static_cast<std::size_t>(other)];
-        if (kept || std::any_of(labels.begin(), labels.end(), [&](int l) { return repeated(static_cast<std::size_t>(other), l); }))
-            return false;
+        const auto& nodes = nodes_[other];
+        if (kept || std::any_of(labels.begin(), labels.end(), [&](int l) { return repeated(other, l); })) return false;
         return std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.tree == node; });
     }
 
@@ -217,7 +216,7 @@ private:
 
 SymmetryNode with_labels(const SymmetryNode& node, const std::vector<int>& labels) {
     SymmetryNode result{node.kind, -1, {}};
-    if (node.kind == NodeKind::leaf) result.dimension = labels[static_cast<std::size_t>(node.dimension)];
+    if (node.kind == NodeKind::leaf) result.dimension = labels[node.dimension];
     for (const auto& child : node.children) result.children.push_back(with_labels(child, labels));
     return result;
 }
@@ -270,7 +269,7 @@ bool Axis::needs_weights() const {
 double Axis::constant_weight() const {
     if (!is_contracted() || needs_weights()) return 1;
     double weight = 1;
-    for (std::size_t i = 2; i <= labels.size(); ++i) weight *= static_cast<double>(i);
+    for (std::size_t i = 2; i <= labels.size(); ++i) weight *= i;
     return weight;
 }
 
@@ -280,7 +279,7 @@ Symmetry raw_symmetry(const std::vector<Axis>& axes, const std::vector<int>& lab
     std::vector<SymmetryNode> slots;
     for (const auto& axis : axes)
         if (!axis.is_contracted()) slots.push_back(with_positions(*axis.tree.back(), labels));
-    return Symmetry(static_cast<int>(labels.size()), product(slots));
+    return Symmetry(labels.size(), product(slots));
 }
 
 }  // namespace arges

@@ -34,7 +34,7 @@ private:
         const auto next = part.last + 1;
         if (next == plan_.chain.size() || elements(plan_.chain[part.last].axes) <= room_) return std::nullopt;
         const auto& product = plan_.chain[next];
-        if (!takes(product, static_cast<int>(plan_.result() + part.last)) || overwrites_an_input(part, product)) return std::nullopt;
+        if (!takes(product, plan_.result() + part.last) || overwrites_an_input(part, product)) return std::nullopt;
         TiledProducts longer{part.first, next, {}};
         if (!find_tiles(longer)) return std::nullopt;
         return longer;
@@ -48,14 +48,14 @@ private:
             if (product.buffer >= 0 && plan_.chain[s].buffer == product.buffer) return true;
         const auto outside = outer_nodes(part);
         return std::any_of(outside.begin(), outside.end(), [&](int node) {
-            const auto n = static_cast<std::size_t>(node);
+            const std::size_t n = node;
             return n >= plan_.result() && product.buffer >= 0 && plan_.chain[n - plan_.result()].buffer == product.buffer;
         });
     }
 
     /// What a part reads and does not make, and its result.
     std::vector<int> outer_nodes(const TiledProducts& part) const {
-        const auto made = static_cast<int>(plan_.result() + part.first), result = static_cast<int>(plan_.result() + part.last);
+        const int made = plan_.result() + part.first, result = plan_.result() + part.last;
         std::vector<int> nodes{result};
         for (auto s = part.first; s <= part.last; ++s)
             for (int node : {plan_.chain[s].first, plan_.chain[s].second})
@@ -65,7 +65,7 @@ private:
 
     std::int64_t elements(const std::vector<int>& axes) const {
         std::int64_t product = 1;
-        for (int a : axes) product = saturated_product(product, length_[static_cast<std::size_t>(a)]);
+        for (int a : axes) product = saturated_product(product, length_[a]);
         return product;
     }
 
@@ -74,8 +74,7 @@ private:
         std::int64_t sum = 0;
         for (auto s = part.first; s < part.last; ++s) {
             std::int64_t product = 1;
-            for (int a : plan_.chain[s].axes)
-                product = saturated_product(product, part.tile_length(a, length_[static_cast<std::size_t>(a)]));
+            for (int a : plan_.chain[s].axes) product = saturated_product(product, part.tile_length(a, length_[a]));
             sum = saturated_sum(sum, product);
         }
         return sum;
@@ -88,8 +87,7 @@ private:
             const auto& axes = plan_.axes_of_node(node);
             std::int64_t times = 1;
             for (const auto& tile : part.tiles)
-                if (!contains(axes, tile.axis))
-                    times = saturated_product(times, ceil_div(length_[static_cast<std::size_t>(tile.axis)], tile.length));
+                if (!contains(axes, tile.axis)) times = saturated_product(times, ceil_div(length_[tile.axis], tile.length));
             sum = saturated_sum(sum, saturated_product(elements(axes), times - 1));
         }
         return sum;
@@ -102,7 +100,7 @@ private:
         std::erase_if(axes, [&](int a) {
             for (auto s = part.first; s < part.last; ++s)
                 if (!contains(plan_.chain[s].axes, a)) return true;
-            return length_[static_cast<std::size_t>(a)] < 2;
+            return length_[a] < 2;
         });
         const auto& largest = axes_of_largest(nodes);
         const auto place = [&](int a) { return std::find(largest.begin(), largest.end(), a) - largest.begin(); };
@@ -128,7 +126,7 @@ private:
     bool find_tiles(TiledProducts& part) const {
         const auto& largest = axes_of_largest(outer_nodes(part));
         for (int a : axes_to_cut(part)) {
-            const auto length = length_[static_cast<std::size_t>(a)];
+            const auto length = length_[a];
             part.tiles.push_back({a, 1});
             const auto fitting = room_ / inside(part);
             auto& tile = part.tiles.back().length;

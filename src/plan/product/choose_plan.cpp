@@ -86,9 +86,9 @@ private:
         const auto& axis = unmapped_.axes[a];
         std::vector<std::vector<int>> torus(axis.labels.size());
         for (int t : torus_) {
-            const int i = candidate.target[static_cast<std::size_t>(t)];
-            if (i < 0 || targets_[static_cast<std::size_t>(i)].axis != static_cast<int>(a)) continue;
-            torus[static_cast<std::size_t>(targets_[static_cast<std::size_t>(i)].position)].push_back(t);
+            const int i = candidate.target[t];
+            if (i < 0 || targets_[i].axis != static_cast<int>(a)) continue;
+            torus[targets_[i].position].push_back(t);
         }
         if (in_blocks_[a]) return block_mapping(grid_, with_positions(axis.node(), axis.labels), std::move(torus));
         SlotMapping mapping;
@@ -105,16 +105,14 @@ private:
         for (std::size_t o = 0; o <= unmapped_.result(); ++o) {
             const auto& operand = unmapped_.tensor(o);
             const auto& layout = operand.layout;
-            const auto size = static_cast<double>(layout.max_local_size());
+            const double size = layout.max_local_size();
             if (!(layout.grid() == grid_) || size <= largest) continue;
             for (int s = 0; s < layout.slots(); ++s) {
                 const auto& dimensions = layout.slot_dimensions(s);
-                if (std::find(axis.labels.begin(), axis.labels.end(), operand.labels[static_cast<std::size_t>(dimensions[0])]) ==
-                    axis.labels.end())
-                    continue;
+                if (std::find(axis.labels.begin(), axis.labels.end(), operand.labels[dimensions[0]]) == axis.labels.end()) continue;
                 const auto& there = layout.mapping(s).torus;
                 if (there.size() < sorted.size()) continue;
-                auto beginning = std::vector<int>(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(sorted.size()));
+                auto beginning = std::vector<int>(there.begin(), there.begin() + sorted.size());
                 const auto order = beginning;
                 std::sort(beginning.begin(), beginning.end());
                 // The whole list, or its beginning: then a rank's own elements are all in its block.

@@ -59,7 +59,7 @@ std::int64_t ByteCount::total(const std::vector<Volume>& volumes) const {
     std::int64_t sum = 0;
     for (const auto& v : volumes) sum = saturated_sum(sum, v.sent);
     if (counted_ranks() == all_ranks_) return sum;
-    const auto mean = static_cast<double>(sum) / static_cast<double>(counted_ranks());
+    const auto mean = static_cast<double>(sum) / counted_ranks();
     return saturated(std::round(mean * static_cast<double>(all_ranks_)));
 }
 

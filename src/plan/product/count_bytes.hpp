@@ -18,7 +18,7 @@ public:
     /// Adds the counts of another step on the same ranks.
     void add(const ByteCount& other);
 
-    std::int64_t counted_ranks() const { return static_cast<std::int64_t>(ranks_.size()); }
+    std::int64_t counted_ranks() const { return std::ssize(ranks_); }
     /// Inputs received and results sent by the busiest rank.
     std::int64_t most_needed() const;
     /// Everything sent by the busiest rank.

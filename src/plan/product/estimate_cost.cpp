@@ -17,7 +17,7 @@ namespace {
 double row_products(const ProductPlan& plan) {
     double columns = 1;
     for (const auto& axis : plan.axes)
-        if (!axis.in(plan.rows->operand)) columns *= static_cast<double>(axis.size);
+        if (!axis.in(plan.rows->operand)) columns *= axis.size;
     return columns * static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) * (plan.rows->once ? 1 : 2);
 }
 
@@ -26,17 +26,14 @@ double row_seconds(const ProductPlan& plan, const MachineModel& machine) {
     // Small matrix products where both factors of a child are needed at once, else matrix times vector.
     bool matrices = true;
     for (const auto& child : plan.rows->factors)
-        matrices =
-            matrices && child.size() == 2 &&
-            plan.axes[static_cast<std::size_t>(child[0])].is_contracted() != plan.axes[static_cast<std::size_t>(child[1])].is_contracted();
-    const auto read =
-        static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) * static_cast<double>(plan.spec.element_bytes);
+        matrices = matrices && child.size() == 2 && plan.axes[child[0]].is_contracted() != plan.axes[child[1]].is_contracted();
+    const auto read = static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) * plan.spec.element_bytes;
     return plan.cost.flops / (machine.flops_per_second * (matrices ? 0.6 : 0.2)) + read / machine.copied_bytes_per_second;
 }
 
 /// Elements that the busiest rank writes, each as often as there are terms.
 double written_elements(const Movement& movement) {
-    auto written = static_cast<double>(movement.to.max_local_size());
+    double written = movement.to.max_local_size();
     if (!movement.to_offset.empty()) {  // a slice of the target
         double slice = 1;
         for (auto extent : movement.label_extents) slice *= static_cast<double>(extent);
@@ -58,7 +55,7 @@ const std::vector<Links::Way>& ways_of(const Movement& movement, const PlanOptio
 
 /// Seconds of the messages of an operand, in all windows.
 double moving_seconds(const ProductPlan& plan, std::size_t o, const WorkingSizes& sizes, const MachineModel& machine) {
-    const auto repetitions = static_cast<double>(plan.repetitions(o)), parts = static_cast<double>(plan.parts(o));
+    const double repetitions = plan.repetitions(o), parts = plan.parts(o);
     const double bytes = sizes.words[o] * static_cast<double>(plan.spec.element_bytes);
     if (sizes.ways.empty()) return repetitions * bytes / machine.bytes_per_second;
     if (bytes == 0) return 0;
@@ -107,7 +104,7 @@ double agreement_seconds(std::int64_t ranks, const PlanOptions& options) {
 
 double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const PlanOptions& options) {
     const auto& machine = options.machine;
-    const auto ranks = static_cast<double>(movement.to.grid().ranks());
+    const double ranks = movement.to.grid().ranks();
     const auto elements = written_elements(movement);
     const auto bytes = elements * static_cast<double>(element_bytes);
     if (ranks == 1) return bytes / machine.copied_bytes_per_second;
@@ -132,7 +129,7 @@ CostModel::CostModel(const ProductPlan& unmapped) {
         LocalSpace space{unmapped.iteration_axes(step), unmapped.axes_of_node(step.first), {}, step.axes, step.buffer >= 0};
         if (step.second != LocalProduct::no_second) space.second = unmapped.axes_of_node(step.second);
         double products = 1;
-        for (int a : space.all) products *= static_cast<double>(unmapped.axes[static_cast<std::size_t>(a)].size);
+        for (int a : space.all) products *= unmapped.axes[a].size;
         useful_products_ += products;
         spaces_.push_back(std::move(space));
     }
@@ -140,7 +137,7 @@ CostModel::CostModel(const ProductPlan& unmapped) {
 
 double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const WorkingSizes& sizes) const {
     const auto& machine = options.machine;
-    const auto bytes = static_cast<double>(plan.spec.element_bytes);
+    const double bytes = plan.spec.element_bytes;
     const double per_product = plan.spec.factors.size() == 1 ? plan.spec.flops_per_product() / 2 : plan.spec.flops_per_product();
     auto& cost = plan.cost;
     cost = {};
@@ -148,22 +145,22 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
     // Indices of an axis on a rank, in one window.
     auto length = sizes.length;
     for (const auto& window : plan.windows) {
-        auto& cut = length[static_cast<std::size_t>(window.axis)];
+        auto& cut = length[window.axis];
         cut = std::ceil(cut / static_cast<double>(window.count));
     }
     const auto block = [&](const std::vector<int>& axes, const std::vector<double>& lengths) {
         double product = 1;
-        for (int a : axes) product *= lengths[static_cast<std::size_t>(a)];
+        for (int a : axes) product *= lengths[a];
         return product;
     };
     // Elements in all runs: the windows of one of their axes share its indices, those of another axis each take all of them.
     const auto in_all_runs = [&](const std::vector<int>& axes) {
         double elements = block(axes, sizes.length);
         for (const auto& window : plan.windows)
-            if (std::find(axes.begin(), axes.end(), window.axis) == axes.end()) elements *= static_cast<double>(window.count);
+            if (std::find(axes.begin(), axes.end(), window.axis) == axes.end()) elements *= window.count;
         return elements;
     };
-    const auto runs = static_cast<double>(plan.window_count());
+    const double runs = plan.window_count();
     double products = 0, traffic = 0, working = 0;
     for (const auto& space : spaces_) {
         products += in_all_runs(space.all);
@@ -176,7 +173,7 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
     bool moves = false;
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (plan.operands[o].in_place) continue;
-        const auto repetitions = static_cast<double>(plan.repetitions(o));
+        const double repetitions = plan.repetitions(o);
         const double words = sizes.words[o] * repetitions;
         cost.words[o] = static_cast<std::int64_t>(words);
         const double seconds = moving_seconds(plan, o, sizes, machine);

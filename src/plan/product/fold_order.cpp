@@ -25,10 +25,10 @@ FoldOrder::Lists FoldOrder::lists_of(std::size_t o) const {
     Lists lists;
     lists.first_role = roles_of(o)[0];
     const auto& tensor = unmapped_.tensor(o);
-    for (int a : storage_[o].axes) lists.by_storage[role_[static_cast<std::size_t>(a)]].push_back(a);
-    for (int a : unmapped_.operands[o].axes) lists.by_labels[role_[static_cast<std::size_t>(a)]].push_back(a);
+    for (int a : storage_[o].axes) lists.by_storage[role_[a]].push_back(a);
+    for (int a : unmapped_.operands[o].axes) lists.by_labels[role_[a]].push_back(a);
     if (tensor.labels.empty()) return lists;
-    const int fastest = tensor.labels[static_cast<std::size_t>(tensor.layout.slot_dimensions(0)[0])];
+    const int fastest = tensor.labels[tensor.layout.slot_dimensions(0)[0]];
     for (std::size_t a = unmapped_.axes.size(); a-- > 0;)
         if (contains(unmapped_.axes[a].labels, fastest)) lists.first_role = role_[a];
     return lists;
@@ -58,7 +58,7 @@ bool FoldOrder::has_small_matrices(const ProductPlan& plan) const {
         if (role_[a] == batch)
             has_batch = true;
         else
-            product *= static_cast<double>(plan.axes[a].size) / static_cast<double>(plan.grid_lengths[a]);
+            product *= static_cast<double>(plan.axes[a].size) / plan.grid_lengths[a];
     }
     return has_batch && product <= 64;
 }
@@ -75,9 +75,7 @@ void FoldOrder::choose(const ProductPlan& plan, const std::vector<bool>& as_stor
         if (!plan.operands[o].in_place) continue;
         any = true;
         elements[o] = 1;
-        for (int a : storage_[o].axes)
-            elements[o] *= static_cast<double>(plan.axes[static_cast<std::size_t>(a)].size) /
-                           static_cast<double>(plan.grid_lengths[static_cast<std::size_t>(a)]);
+        for (int a : storage_[o].axes) elements[o] *= static_cast<double>(plan.axes[a].size) / plan.grid_lengths[a];
     }
     if (!any) return;
     double least = -1;
@@ -100,7 +98,7 @@ FoldOrder::AxisList FoldOrder::arranged(std::size_t o, const Order& order, bool 
     AxisList result;
     const auto add = [&](Role role) {
         for (int a : *order[role])
-            if (unmapped_.axes[static_cast<std::size_t>(a)].in(o)) result.push_back(a);
+            if (unmapped_.axes[a].in(o)) result.push_back(a);
     };
     const auto roles = roles_of(o);
     if (batch_first_) add(batch);

@@ -55,7 +55,7 @@ private:
     void add(std::size_t child, const SymmetryNode& factor) {
         for (std::size_t a = 0; a < axes_.size(); ++a) {
             if (!axes_[a].in(operand_) || !same_tree(*axes_[a].tree[operand_], factor)) continue;
-            factors[child].push_back(static_cast<int>(a));
+            factors[child].push_back(a);
             negative ^= odd_order(*axes_[a].tree[operand_], factor);
             return;
         }
@@ -72,7 +72,7 @@ std::vector<LabelTerm> with_mirror(const std::vector<LabelTerm>& terms, const La
     auto result = terms;
     for (const auto& term : terms) {
         auto both = term;
-        for (std::size_t l = 0; l < both.image.size(); ++l) both.image[l] = term.image[static_cast<std::size_t>(mirror.image[l])];
+        for (std::size_t l = 0; l < both.image.size(); ++l) both.image[l] = term.image[mirror.image[l]];
         result.push_back(both);
     }
     return result;
@@ -97,15 +97,15 @@ std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t sta
     std::vector<int> columns;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
         const auto& axis = plan.axes[a];
-        sizes.length.push_back(static_cast<double>(axis.size));
+        sizes.length.push_back(axis.size);
         plan.weight *= axis.constant_weight();
-        if (axis.needs_weights()) plan.weighted[a] = static_cast<int>(other);
-        if (!axis.in(stays)) columns.push_back(static_cast<int>(a));
+        if (axis.needs_weights()) plan.weighted[a] = other;
+        if (!axis.in(stays)) columns.push_back(a);
     }
     // The columns come first, so that each product is one of matrices with contiguous columns.
     auto summed = columns, free = columns;
     for (const auto& child : finder.factors)
-        for (int a : child) (plan.axes[static_cast<std::size_t>(a)].is_contracted() ? summed : free).push_back(a);
+        for (int a : child) (plan.axes[a].is_contracted() ? summed : free).push_back(a);
     const auto& layout = spec.factors[stays].layout;
     const auto result = plan.result();
     plan.operands[stays] = {{}, spec.factors[stays].labels, layout, true};

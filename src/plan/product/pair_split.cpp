@@ -22,7 +22,7 @@ bool is_pair_node(const SymmetryNode& node) {
 std::vector<PairOperand> pair_nodes(const OperandSpec& operand) {
     std::vector<PairOperand> result;
     if (std::set<int>(operand.labels.begin(), operand.labels.end()).size() < operand.labels.size()) return result;
-    auto label = [&](const SymmetryNode& leaf) { return operand.labels[static_cast<std::size_t>(leaf.dimension)]; };
+    auto label = [&](const SymmetryNode& leaf) { return operand.labels[leaf.dimension]; };
     const auto& slots = operand.layout.symmetry().slots();
     for (std::size_t s = 0; s < slots.size(); ++s) {
         if (!is_pair_node(slots[s])) continue;
@@ -75,10 +75,10 @@ Symmetry part_symmetry(const OperandSpec& operand, const PairOperand& pair, bool
     const auto kind = symmetric ? NodeKind::symmetric : NodeKind::antisymmetric;
     std::vector<SymmetryNode> slots = operand.layout.symmetry().slots();
     auto node = [&](std::size_t which) {
-        const auto& children = operand.layout.symmetry().slots()[static_cast<std::size_t>(pair.slot)].children;
+        const auto& children = operand.layout.symmetry().slots()[pair.slot].children;
         return SymmetryNode{kind, -1, {children[0].children[which], children[1].children[which]}};
     };
-    slots[static_cast<std::size_t>(pair.slot)] = node(0);
+    slots[pair.slot] = node(0);
     slots.insert(slots.begin() + pair.slot + 1, node(1));
     return Symmetry(operand.layout.order(), product(slots));
 }
@@ -87,7 +87,7 @@ LabelTerm exchange_second(const PairOperand& pair, std::size_t labels, bool symm
     LabelTerm term;
     term.image.resize(labels);
     std::iota(term.image.begin(), term.image.end(), 0);
-    std::swap(term.image[static_cast<std::size_t>(pair.second[0])], term.image[static_cast<std::size_t>(pair.second[1])]);
+    std::swap(term.image[pair.second[0]], term.image[pair.second[1]]);
     term.negative = !symmetric;
     return term;
 }
@@ -99,8 +99,8 @@ LabelTerm mirror_of(const std::array<PairOperand, 2>& pairs, const std::vector<i
     for (const auto& operand : pairs)
         for (const auto& pair : {operand.first, operand.second}) {
             if (contains_none(output_labels, pair)) continue;
-            term.image[static_cast<std::size_t>(pair[0])] = pair[1];
-            term.image[static_cast<std::size_t>(pair[1])] = pair[0];
+            term.image[pair[0]] = pair[1];
+            term.image[pair[1]] = pair[0];
         }
     return term;
 }
@@ -116,8 +116,7 @@ std::optional<PairSplit> pair_split(const Movement& spec) {
         if (!(spec.to.symmetry() == wanted) || spec.to_labels != spec.from_labels) continue;
         if (!(spec.terms[1] == exchange_second(pairs[0], spec.label_extents.size(), symmetric))) continue;
         const auto strides = spec.to.strides(0);
-        return PairSplit{spec.label_extents[static_cast<std::size_t>(pairs[0].first[0])],
-                         spec.label_extents[static_cast<std::size_t>(pairs[0].second[0])], strides[0], strides[1], symmetric};
+        return PairSplit{spec.label_extents[pairs[0].first[0]], spec.label_extents[pairs[0].second[0]], strides[0], strides[1], symmetric};
     }
     return std::nullopt;
 }

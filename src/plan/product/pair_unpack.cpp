@@ -21,8 +21,8 @@ EntryGroup child_list(const Movement& spec, const SymmetryNode& child, const std
     part.from_labels.clear();
     std::vector<std::int64_t> extents;
     for (int d : child.dimensions()) {
-        part.from_labels.push_back(spec.from_labels[static_cast<std::size_t>(d)]);
-        extents.push_back(spec.from.extents()[static_cast<std::size_t>(d)]);
+        part.from_labels.push_back(spec.from_labels[d]);
+        extents.push_back(spec.from.extents()[d]);
     }
     int next = 0;
     const auto tree = renumbered(child, next);
@@ -64,11 +64,11 @@ std::optional<PairUnpack> pair_unpack(const Movement& spec, const std::vector<Mo
     std::array<std::vector<int>, 2> to_slots;
     std::array<std::set<int>, 2> labels;
     for (std::size_t c = 0; c < 2; ++c)
-        for (int d : node.children[c].dimensions()) labels[c].insert(spec.from_labels[static_cast<std::size_t>(d)]);
+        for (int d : node.children[c].dimensions()) labels[c].insert(spec.from_labels[d]);
     for (int s = 0; s < spec.to.slots(); ++s) {
         std::array<std::size_t, 2> inside{};
         for (int d : spec.to.slot_dimensions(s))
-            for (std::size_t c = 0; c < 2; ++c) inside[c] += labels[c].count(spec.to_labels[static_cast<std::size_t>(d)]);
+            for (std::size_t c = 0; c < 2; ++c) inside[c] += labels[c].count(spec.to_labels[d]);
         const auto width = spec.to.slot_dimensions(s).size();
         if (inside[0] != width && inside[1] != width) return std::nullopt;
         to_slots[inside[0] == width ? 0 : 1].push_back(s);

@@ -46,7 +46,7 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
     may_bound_words_ = may_bound_words_ && grid.ranks() > 1;
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
         const auto& axis = plan_.axes[a];
-        if (axis.needs_weights()) weighted_axes_.push_back(static_cast<int>(a));
+        if (axis.needs_weights()) weighted_axes_.push_back(a);
         auto& match = match_.emplace_back(plan_.operands.size());
         for (std::size_t o = 0; o <= result(); ++o)
             if (axis.in(o)) match[o] = moved_[o].match(axis.labels, axis.tree[o]->kind);
@@ -68,7 +68,7 @@ const PlanCandidates::MappedAxis& PlanCandidates::map_axis(std::size_t a, const 
     mapped.grid_length = ranks_.grid_length(mapping.all());
     const auto uneven = uneven_axis(plan_, plan_.grid, a, mapping);
     const auto* const slot = uneven ? &uneven->slot(0) : nullptr;
-    mapped.length = static_cast<double>(slot != nullptr ? slot->max_local_size() : ceil_div(axis.size, mapped.grid_length));
+    mapped.length = slot != nullptr ? slot->max_local_size() : ceil_div(axis.size, mapped.grid_length);
     mapped.share.resize(plan_.operands.size());
     mapped.as_stored.resize(plan_.operands.size(), false);
     for (std::size_t o = 0; o <= result(); ++o) {
@@ -76,8 +76,7 @@ const PlanCandidates::MappedAxis& PlanCandidates::map_axis(std::size_t a, const 
         mapped.share[o] = moved_[o].share(match_[a][o], {mapped.mapping, axis.size, slot});
         const auto& axes = storage_[o].axes;
         const auto s = std::find(axes.begin(), axes.end(), static_cast<int>(a)) - axes.begin();
-        if (on_grid_[o] && s < static_cast<std::ptrdiff_t>(axes.size()))
-            mapped.as_stored[o] = plan_.tensor(o).layout.mapping(static_cast<int>(s)) == mapping;
+        if (on_grid_[o] && s < static_cast<std::ptrdiff_t>(axes.size())) mapped.as_stored[o] = plan_.tensor(o).layout.mapping(s) == mapping;
     }
     return mapped;
 }
@@ -85,7 +84,7 @@ const PlanCandidates::MappedAxis& PlanCandidates::map_axis(std::size_t a, const 
 double PlanCandidates::least_seconds(const Mapped& axes) const {
     const auto block = [&](const std::vector<int>& list) {
         double product = 1;
-        for (int a : list) product *= axes[static_cast<std::size_t>(a)]->length;
+        for (int a : list) product *= axes[a]->length;
         return product;
     };
     double moved = 0, copied = 0, products = 0;
@@ -97,7 +96,7 @@ double PlanCandidates::least_seconds(const Mapped& axes) const {
         copied += 2 * size + 2 * words;
     }
     const auto& machine = options_.machine;
-    const auto bytes = static_cast<double>(plan_.spec.element_bytes);
+    const double bytes = plan_.spec.element_bytes;
     const double runs = static_cast<double>(options_.expected_runs), least = options_.links ? options_.links->least_cost() : 1;
     return products * plan_.spec.flops_per_product() * (result() == 1 ? 0.5 : 1) / machine.flops_per_second +
            (moved * bytes * least / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second) / runs;
@@ -111,12 +110,12 @@ void PlanCandidates::find_places() {
     for (int a : weighted_axes_) {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t o = 0; o < result(); ++o) {
-            if (!plan_.axes[static_cast<std::size_t>(a)].in(o)) continue;
+            if (!plan_.axes[a].in(o)) continue;
             double elements = 1;
-            for (int b : plan_.operands[o].axes) elements *= sizes_.length[static_cast<std::size_t>(b)];
+            for (int b : plan_.operands[o].axes) elements *= sizes_.length[b];
             if (elements >= least) continue;
             least = elements;
-            plan_.weighted[static_cast<std::size_t>(a)] = static_cast<int>(o);
+            plan_.weighted[a] = o;
         }
     }
     const bool formable = may_form_in_place(plan_);
@@ -135,8 +134,7 @@ void PlanCandidates::find_places() {
             continue;
         }
         as_stored[o] = storage_[o].fits && on_grid_[o];
-        for (std::size_t s = 0; s < storage_[o].axes.size() && as_stored[o]; ++s)
-            as_stored[o] = mapped_[static_cast<std::size_t>(storage_[o].axes[s])]->as_stored[o];
+        for (std::size_t s = 0; s < storage_[o].axes.size() && as_stored[o]; ++s) as_stored[o] = mapped_[storage_[o].axes[s]]->as_stored[o];
         in_place = as_stored[o] && (o == result() ? formable : !plan_.spec.factors[o].conjugated && !plan_.is_weighted(o));
         if (!in_place) {
             sizes_.words[o] = words(o);
@@ -163,7 +161,7 @@ void PlanCandidates::copy_what_does_not_fold(const std::vector<bool>& as_stored)
         auto& in_place = plan_.operands[o].in_place;
         if (!in_place || fold_->folds(o)) continue;
         double elements = 1;
-        for (int a : plan_.operands[o].axes) elements *= sizes_.length[static_cast<std::size_t>(a)];
+        for (int a : plan_.operands[o].axes) elements *= sizes_.length[a];
         const double copying = 2 * elements * static_cast<double>(plan_.spec.element_bytes) / options_.machine.copied_bytes_per_second;
         if (elements > cached_elements && multiplying < worthwhile * copying) continue;
         copies_ = may_copy_;
@@ -179,7 +177,7 @@ void PlanCandidates::copy_what_does_not_fold(const std::vector<bool>& as_stored)
 /// What an operand lacks of its block where it is.
 double PlanCandidates::words(std::size_t o) const {
     std::vector<const SlotShare*> shares;
-    for (int a : plan_.operands[o].axes) shares.push_back(&mapped_[static_cast<std::size_t>(a)]->share[o]);
+    for (int a : plan_.operands[o].axes) shares.push_back(&mapped_[a]->share[o]);
     return moved_[o].count(shares);
 }
 
@@ -188,7 +186,7 @@ double PlanCandidates::words_from(std::size_t o, const std::vector<SlotMapping>&
     if (plan_.grid.ranks() == 1) return 0;
     std::vector<const SlotShare*> wanted, owned;
     for (std::size_t s = 0; s < scattered.size(); ++s) {
-        const auto a = static_cast<std::size_t>(storage_[o].axes[s]);
+        const std::size_t a = storage_[o].axes[s];
         owned.push_back(&map_axis(a, scattered[s]).share[o]);
         wanted.push_back(&mapped_[a]->share[o]);
     }
@@ -214,10 +212,10 @@ void PlanCandidates::find_ways(std::size_t o, const std::vector<SlotMapping>* sc
         gathers = gathers && same.first == working.end();
         std::for_each(same.second, at_rest.end(), [&](int t) { further |= dimension(t); });
     };
-    const auto wanted = [&](int a) { return plan_.mapping[static_cast<std::size_t>(a)].all(); };
+    const auto wanted = [&](int a) { return plan_.mapping[a].all(); };
     for (int s = 0; s < layout.slots(); ++s) {
-        const auto there = (scattered != nullptr ? (*scattered)[static_cast<std::size_t>(s)] : layout.mapping(s)).all();
-        add(there, storage_[o].fits ? wanted(storage_[o].axes[static_cast<std::size_t>(s)]) : std::vector<int>{});
+        const auto there = (scattered != nullptr ? (*scattered)[s] : layout.mapping(s)).all();
+        add(there, storage_[o].fits ? wanted(storage_[o].axes[s]) : std::vector<int>{});
     }
     if (!storage_[o].fits)
         for (const int a : plan_.operands[o].axes) add({}, wanted(a));
@@ -236,15 +234,14 @@ void PlanCandidates::set_stages(ProductPlan& plan) const {
     plan.stages.assign(plan.operands.size(), {});
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
         if (!plan.operands[o].in_place)
-            plan.stages[o] = fastest_stages(
-                plan.movement(o), sizes_.words[o] * static_cast<double>(plan.spec.element_bytes) / static_cast<double>(plan.parts(o)),
-                options_);
+            plan.stages[o] =
+                fastest_stages(plan.movement(o), sizes_.words[o] * static_cast<double>(plan.spec.element_bytes) / plan.parts(o), options_);
 }
 
 /// Are the slots of a tensor with these mappings the blocks that the plan wants?
 bool PlanCandidates::is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const {
     for (std::size_t s = 0; s < scattered.size(); ++s)
-        if (!(scattered[s] == plan_.mapping[static_cast<std::size_t>(storage_[o].axes[s])])) return false;
+        if (!(scattered[s] == plan_.mapping[storage_[o].axes[s]])) return false;
     return true;
 }
 
@@ -286,7 +283,7 @@ bool PlanCandidates::stream_faster() {
     double seconds = cost.seconds * (1 - 1e-9);
     plan_.streams = true;
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
-        const auto now = plan_.windows_of(static_cast<int>(a));
+        const auto now = plan_.windows_of(a);
         const auto& mapping = plan_.mapping[a];
         if (!plan_.axes[a].is_contracted() || mapping.rows || mapping.is_blocks() || plan_.window_count() * 2 > most_panels ||
             sizes_.length[a] < static_cast<double>(2 * now * least_depth))
@@ -321,7 +318,7 @@ bool PlanCandidates::cut_once() {
             if (plan_.axes[a].is_contracted() != contracted || mapping.rows) continue;
             const auto most = mapping.is_blocks() ? static_cast<std::int64_t>(sizes_.length[a])  // local indices
                                                   : ceil_div(plan_.axes[a].size, plan_.grid_lengths[a]);
-            const auto now = plan_.windows_of(static_cast<int>(a));
+            const auto now = plan_.windows_of(a);
             if (now >= most) continue;
             const Window window{static_cast<int>(a), std::min(most, 2 * now)};
             const auto known =
@@ -332,7 +329,7 @@ bool PlanCandidates::cut_once() {
                 plan_.windows.push_back(window);
             // Summed axes run fastest, so that a part of the result is complete before the next one begins.
             std::stable_partition(plan_.windows.begin(), plan_.windows.end(),
-                                  [&](const auto& w) { return plan_.axes[static_cast<std::size_t>(w.axis)].is_contracted(); });
+                                  [&](const auto& w) { return plan_.axes[w.axis].is_contracted(); });
             const double working = model_.estimate(plan_, options_, sizes_);
             const double saved = (working_ - working) / std::max(plan_.cost.seconds - seconds_before, options_.machine.message_seconds);
             if (working < working_ && saved > most_saved) {
@@ -380,7 +377,7 @@ double PlanCandidates::average_seconds() {
     sizes_.ways = ways;
     for (std::size_t o = 0; o <= result(); ++o) plan_.operands[o].in_place = were_in_place[o];
     if (fold_) fold_->choose(plan_, as_stored_);
-    const auto runs = static_cast<double>(options_.expected_runs);
+    const double runs = options_.expected_runs;
     return (first + (runs - 1) * later) / runs;
 }
 

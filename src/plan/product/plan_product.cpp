@@ -104,8 +104,7 @@ private:
 
     static std::size_t position(const ProductSteps& steps, int id) {
         const auto& nodes = steps.nodes();
-        return static_cast<std::size_t>(std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.id == id; }) -
-                                        nodes.begin());
+        return std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.id == id; }) - nodes.begin();
     }
 
     std::vector<StepGroup> groups_of(const Fusion& inside) const {
@@ -117,12 +116,12 @@ private:
 
     /// The fused product whose last step is `top`.
     StepGroup group_of(std::size_t top, const Fusion& inside) const {
-        const int inputs = static_cast<int>(nodes_.size());
+        const int inputs = nodes_.size();
         std::vector<std::size_t> steps;
         StepGroup group;
         auto collect = [&](auto&& self, std::size_t s) -> void {
             for (int node : order_[s]) {
-                const auto producer = static_cast<std::size_t>(node - inputs);
+                const std::size_t producer = node - inputs;
                 if (node >= inputs && inside[producer])
                     self(self, producer);
                 else
@@ -230,23 +229,23 @@ private:
 
     const OperandSpec& operand(int node) {
         const auto inputs = nodes_.size();
-        if (static_cast<std::size_t>(node) < inputs) return nodes_[static_cast<std::size_t>(node)].spec;
+        if (static_cast<std::size_t>(node) < inputs) return nodes_[node].spec;
         const auto [it, is_new] = intermediate_.try_emplace(node);
         if (!is_new) return it->second;
         auto& result = intermediate_[node];
         std::set<int> inside, outside(spec_.output.labels.begin(), spec_.output.labels.end());
         std::vector<bool> below(inputs + order_.size(), false);
-        below[static_cast<std::size_t>(node)] = true;
+        below[node] = true;
         for (auto s = static_cast<std::size_t>(node) - inputs + 1; s-- > 0;)
             if (below[inputs + s])
-                for (int child : order_[s]) below[static_cast<std::size_t>(child)] = true;
+                for (int child : order_[s]) below[child] = true;
         for (std::size_t n = 0; n < inputs; ++n) {
             auto& labels = below[n] ? inside : outside;
             labels.insert(nodes_[n].spec.labels.begin(), nodes_[n].spec.labels.end());
         }
         std::set_intersection(inside.begin(), inside.end(), outside.begin(), outside.end(), std::back_inserter(result.labels));
         std::vector<std::int64_t> extents;
-        for (int l : result.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+        for (int l : result.labels) extents.push_back(spec_.label_extents[l]);
         const auto& pair = order_[static_cast<std::size_t>(node) - inputs];
         auto product = product_over_labels_of(spec_, {operand(pair[0]), operand(pair[1])}, {});
         product.output.labels = result.labels;
@@ -382,7 +381,7 @@ Product settled(const PlannedProduct& plan, Product spec) {
         const auto* const product = step.product();
         if (product == nullptr) continue;
         for (std::size_t i = 0; i < product->stay.size(); ++i) {
-            const auto factor = static_cast<std::size_t>(step.inputs[i]);
+            const std::size_t factor = step.inputs[i];
             if (factor < spec.factors.size() && product->stay[i]) spec.factors[factor].layout = *product->stay[i];
         }
         if (step.output == output_operand) spec.output.layout = product->spec.output.layout;

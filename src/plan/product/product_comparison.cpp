@@ -16,7 +16,7 @@ double freedom(const SymmetryNode& node) {
     double result = 1;
     for (const auto& child : node.children) result *= freedom(child);
     if (node.kind != NodeKind::product)
-        for (std::size_t i = 2; i <= node.children.size(); ++i) result *= static_cast<double>(i);
+        for (std::size_t i = 2; i <= node.children.size(); ++i) result *= i;
     return std::min(result, 1e100);
 }
 
@@ -130,10 +130,10 @@ private:
     }
 
     bool match_labels(const Goal& goal) {
-        const auto a = goal.a->labels[static_cast<std::size_t>(goal.from->dimension)];
-        const auto b = goal.b->labels[static_cast<std::size_t>(goal.to->dimension)];
-        auto &partner = partner_[static_cast<std::size_t>(a)], &reverse = reverse_[static_cast<std::size_t>(b)];
-        if (is_output_[static_cast<std::size_t>(a)] || is_output_[static_cast<std::size_t>(b)]) return a == b && run(goal.next);
+        const auto a = goal.a->labels[goal.from->dimension];
+        const auto b = goal.b->labels[goal.to->dimension];
+        auto &partner = partner_[a], &reverse = reverse_[b];
+        if (is_output_[a] || is_output_[b]) return a == b && run(goal.next);
         if (partner >= 0 || reverse >= 0) return partner == b && reverse == a && run(goal.next);
         partner = b;
         reverse = a;

@@ -15,8 +15,7 @@ std::vector<int> axes_by_labels(const std::vector<Axis>& axes, std::size_t o, co
     std::vector<int> result;
     for (int l : labels)
         for (std::size_t a = 0; a < axes.size(); ++a)
-            if (axes[a].in(o) && contains(axes[a].labels, l) && !contains(result, static_cast<int>(a)))
-                result.push_back(static_cast<int>(a));
+            if (axes[a].in(o) && contains(axes[a].labels, l) && !contains(result, static_cast<int>(a))) result.push_back(a);
     return result;
 }
 
@@ -34,7 +33,7 @@ public:
         std::vector<int> buffer_of(inputs + order.size(), -1), free_buffers;
         for (std::size_t s = 0; s < order.size(); ++s) {
             LocalProduct step{order[s][0], order[s][1], {}, -1};
-            used[static_cast<std::size_t>(step.first)] = used[static_cast<std::size_t>(step.second)] = true;
+            used[step.first] = used[step.second] = true;
             const bool last = s + 1 == order.size();
             step.axes = last ? plan_.operands[inputs].axes : result_axes(step, used);
             if (!last) {
@@ -44,7 +43,7 @@ public:
                 buffer_of[inputs + s] = step.buffer;
             }
             for (int node : {step.first, step.second})
-                if (buffer_of[static_cast<std::size_t>(node)] >= 0) free_buffers.push_back(buffer_of[static_cast<std::size_t>(node)]);
+                if (buffer_of[node] >= 0) free_buffers.push_back(buffer_of[node]);
             nodes_.push_back(step.axes);
             plan_.chain.push_back(std::move(step));
         }
@@ -53,12 +52,12 @@ public:
 private:
     double elements(const std::vector<int>& axes) const {
         double product = 1;
-        for (int a : axes) product *= static_cast<double>(plan_.axes[static_cast<std::size_t>(a)].size);
+        for (int a : axes) product *= plan_.axes[a].size;
         return product;
     }
 
     bool is_kept(int axis, const std::vector<bool>& used) const {
-        if (!plan_.axes[static_cast<std::size_t>(axis)].is_contracted()) return true;
+        if (!plan_.axes[axis].is_contracted()) return true;
         for (std::size_t node = 0; node < nodes_.size(); ++node)
             if (!used[node] && contains(nodes_[node], axis)) return true;
         return false;
@@ -67,7 +66,7 @@ private:
     /// Axes of the result of a product: those of the larger factor in their order, the other's new ones where the first summed one
     /// was, so that matrix products find contiguous operands.
     std::vector<int> result_axes(const LocalProduct& step, const std::vector<bool>& used) const {
-        const auto &a = nodes_[static_cast<std::size_t>(step.first)], &b = nodes_[static_cast<std::size_t>(step.second)];
+        const auto &a = nodes_[step.first], &b = nodes_[step.second];
         const bool a_larger = elements(a) >= elements(b);
         const auto &large = a_larger ? a : b, &small = a_larger ? b : a;
         std::vector<int> fresh, result;
@@ -93,7 +92,7 @@ private:
 }  // namespace
 
 const std::vector<int>& ProductPlan::axes_of_node(int node) const {
-    const auto n = static_cast<std::size_t>(node);
+    const std::size_t n = node;
     return n < result() ? operands[n].axes : chain[n - result()].axes;
 }
 
@@ -121,7 +120,7 @@ std::int64_t ProductPlan::windows_of(int axis) const {
 
 std::optional<std::size_t> ProductPlan::window_that_cuts(std::size_t o) const {
     for (std::size_t w = 0; w < windows.size(); ++w)
-        if (axes[static_cast<std::size_t>(windows[w].axis)].in(o)) return w;
+        if (axes[windows[w].axis].in(o)) return w;
     return std::nullopt;
 }
 
@@ -133,7 +132,7 @@ void ProductPlan::move_whole_inputs_only() {
 std::int64_t ProductPlan::parts(std::size_t o) const {
     std::int64_t product = 1;
     for (const auto& window : windows)
-        if (axes[static_cast<std::size_t>(window.axis)].in(o)) product *= window.count;
+        if (axes[window.axis].in(o)) product *= window.count;
     return product;
 }
 
@@ -142,7 +141,7 @@ std::int64_t ProductPlan::repetitions(std::size_t o) const {
     if (!fastest) return 1;
     std::int64_t product = 1;
     for (std::size_t w = *fastest + 1; w < windows.size(); ++w)
-        if (!axes[static_cast<std::size_t>(windows[w].axis)].in(o)) product *= windows[w].count;
+        if (!axes[windows[w].axis].in(o)) product *= windows[w].count;
     return product;
 }
 
@@ -153,7 +152,7 @@ Volume ProductPlan::repeated(std::size_t o, const Volume& once) const {
 
 bool ProductPlan::has_uneven_parts(std::size_t o) const {
     return std::any_of(windows.begin(), windows.end(), [&](const Window& window) {
-        const auto a = static_cast<std::size_t>(window.axis);
+        const std::size_t a = window.axis;
         return axes[a].in(o) && mapping[a].is_blocks();
     });
 }
@@ -169,7 +168,7 @@ void ProductPlan::for_each_part(std::size_t o, const std::function<void(const st
     for (std::int64_t part = 0, count = parts(o); part < count; ++part) {
         auto rest = part;
         for (std::size_t w = 0; w < windows.size(); ++w) {
-            if (!axes[static_cast<std::size_t>(windows[w].axis)].in(o)) continue;
+            if (!axes[windows[w].axis].in(o)) continue;
             range[w] = rest % windows[w].count;
             rest /= windows[w].count;
         }
@@ -187,7 +186,7 @@ Layout ProductPlan::window_layout(std::size_t o, const std::vector<std::int64_t>
     for (int s = 0; s < working.layout.slots(); ++s) {
         auto& slot = slots.emplace_back(working.layout.mapping(s));
         for (std::size_t w = 0; w < windows.size(); ++w) {
-            if (windows[w].axis != working.axes[static_cast<std::size_t>(s)]) continue;
+            if (windows[w].axis != working.axes[s]) continue;
             const auto size = working.layout.slot(s).size();
             slot.begin = part_begin(size, range[w], windows[w].count);
             slot.end = part_begin(size, range[w] + 1, windows[w].count);
@@ -266,15 +265,15 @@ WorkingOperand working_copy(const ProductPlan& plan, std::size_t o, std::vector<
     std::vector<SlotMapping> mapping;
     std::vector<std::int64_t> extents;
     for (int a : w.axes) {
-        const auto& axis = plan.axes[static_cast<std::size_t>(a)];
-        slots.push_back(with_positions(*axis.tree[o], axis.labels, static_cast<int>(w.labels.size())));
+        const auto& axis = plan.axes[a];
+        slots.push_back(with_positions(*axis.tree[o], axis.labels, w.labels.size()));
         for (int l : axis.labels) {
             w.labels.push_back(l);
-            extents.push_back(plan.spec.label_extents[static_cast<std::size_t>(l)]);
+            extents.push_back(plan.spec.label_extents[l]);
         }
-        mapping.push_back(plan.mapping[static_cast<std::size_t>(a)]);
+        mapping.push_back(plan.mapping[a]);
     }
-    const int order = static_cast<int>(extents.size());
+    const int order = extents.size();
     w.layout = Layout(plan.grid, extents, Symmetry(order, product(slots)), mapping, partial);
     return w;
 }

@@ -29,7 +29,7 @@ void BestProduct::consider(PlannedProduct plan) {
 }
 
 ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options, Places places, std::int64_t beside)
-    : spec_(spec), options_(options), places_(places), beside_(beside), next_id_(static_cast<int>(spec.factors.size())) {
+    : spec_(spec), options_(options), places_(places), beside_(beside), next_id_(spec.factors.size()) {
     for (std::size_t f = 0; f < spec.factors.size(); ++f) nodes_.push_back({static_cast<int>(f), spec.factors[f]});
 }
 
@@ -63,7 +63,7 @@ void ProductSteps::replace(const std::vector<std::size_t>& members, ProductNode 
     auto sorted = members;
     std::sort(sorted.begin(), sorted.end());
     nodes_[sorted[0]] = std::move(node);
-    for (std::size_t i = sorted.size(); i-- > 1;) nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(sorted[i]));
+    for (std::size_t i = sorted.size(); i-- > 1;) nodes_.erase(nodes_.begin() + sorted[i]);
 }
 
 /// Labels of the members that the output or another node has, by first appearance.
@@ -85,7 +85,7 @@ ProductNode ProductSteps::intermediate(const std::vector<std::size_t>& members, 
     auto spec = product_of(inputs);
     spec.output.labels = kept_labels(members);
     std::vector<std::int64_t> extents;
-    for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+    for (int l : spec.output.labels) extents.push_back(spec_.label_extents[l]);
     spec.output.layout = new_layout(extents, raw_symmetry(axes_of(spec), spec.output.labels));
     const int id = next_id_++;
     if (!is_forecast_) {

@@ -28,7 +28,7 @@ public:
         : plan_(unmapped), targets_(targets), options_(options), grid_(grid),
           is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), width_(width), in_blocks_(unmapped.axes.size(), false) {
         for (const auto& target : targets)
-            if (target.position > 0) in_blocks_[static_cast<std::size_t>(target.axis)] = true;
+            if (target.position > 0) in_blocks_[target.axis] = true;
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
         for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     }
@@ -43,15 +43,14 @@ public:
             const auto& states = levels_.back();
             std::vector<int> next(states.size() * width);
             for (std::size_t s = 0; s < states.size(); ++s) {
-                std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(states[s].before) * width), width,
-                            next.begin() + static_cast<std::ptrdiff_t>(s * width));
+                std::copy_n(rows.begin() + (static_cast<std::size_t>(states[s].before) * width), width, next.begin() + (s * width));
                 next[s * width + static_cast<std::size_t>(t)] = states[s].target;
             }
             rows = std::move(next);
         }
         std::vector<RankedGrid> result;
         for (std::size_t s = 0; s < std::min(most, levels_.back().size()); ++s) {
-            const auto row = rows.begin() + static_cast<std::ptrdiff_t>(s * width);
+            const auto row = rows.begin() + (s * width);
             result.push_back({{row, row + static_cast<std::ptrdiff_t>(width)}, levels_.back()[s].seconds});
         }
         if (most > 1 && grid_.ranks() > 1) add_stationary(result);
@@ -67,13 +66,11 @@ private:
             std::vector<std::int64_t> grid_lengths(targets_.size(), 1);
             for (const auto& [target, torus] : operand.spread)
                 for (int t : torus) {
-                    grid.target[static_cast<std::size_t>(t)] = target;
-                    grid_lengths[static_cast<std::size_t>(target)] *= grid_.lengths[static_cast<std::size_t>(t)];
+                    grid.target[t] = target;
+                    grid_lengths[target] *= grid_.lengths[t];
                 }
             const auto is_same = [&](const RankedGrid& known) { return known.target == grid.target; };
-            const auto extends_too_far = [&](const GridTarget& target) {
-                return grid_lengths[static_cast<std::size_t>(&target - targets_.data())] > target.extent;
-            };
+            const auto extends_too_far = [&](const GridTarget& target) { return grid_lengths[&target - targets_.data()] > target.extent; };
             if (std::any_of(result.begin(), result.end(), is_same) || std::any_of(targets_.begin(), targets_.end(), extends_too_far))
                 continue;
             const auto places = places_of(grid.target.data(), 0);
@@ -121,7 +118,7 @@ private:
             const auto& dimensions = tensor.layout.slot_dimensions(s);
             if (const int t = target_of(axis_of_slot(plan_, o, s)); t >= 0) result.spread.emplace_back(t, mapping.torus);
             for (std::size_t i = 0; i < mapping.torus_by_position.size(); ++i)
-                if (const int t = target_of_label(tensor.labels[static_cast<std::size_t>(dimensions[i])]); t >= 0)
+                if (const int t = target_of_label(tensor.labels[dimensions[i]]); t >= 0)
                     result.spread.emplace_back(t, mapping.torus_by_position[i]);
         }
         return result;
@@ -130,9 +127,9 @@ private:
     /// The target that is this label.
     int target_of_label(int label) const {
         for (std::size_t t = 0; t < targets_.size(); ++t) {
-            const auto& labels = plan_.axes[static_cast<std::size_t>(targets_[t].axis)].labels;
-            const bool is_one = labels.size() == 1 || in_blocks_[static_cast<std::size_t>(targets_[t].axis)];
-            if (is_one && labels[static_cast<std::size_t>(targets_[t].position)] == label) return static_cast<int>(t);
+            const auto& labels = plan_.axes[targets_[t].axis].labels;
+            const bool is_one = labels.size() == 1 || in_blocks_[targets_[t].axis];
+            if (is_one && labels[targets_[t].position] == label) return t;
         }
         return no_target;
     }
@@ -143,7 +140,7 @@ private:
         for (std::size_t t = 0; t < targets_.size(); ++t)
             if (targets_[t].axis == axis) {
                 if (found >= 0) return no_target;
-                found = static_cast<int>(t);
+                found = t;
             }
         return found;
     }
@@ -151,7 +148,7 @@ private:
     /// Indices of each axis on a rank. @param target_of by torus dimension
     std::vector<double> lengths(const std::vector<std::int64_t>& grid_lengths, const std::vector<int>& target_of) const {
         std::vector<std::int64_t> along(plan_.axes.size(), 1);
-        for (std::size_t t = 0; t < targets_.size(); ++t) along[static_cast<std::size_t>(targets_[t].axis)] *= grid_lengths[t];
+        for (std::size_t t = 0; t < targets_.size(); ++t) along[targets_[t].axis] *= grid_lengths[t];
         std::vector<double> result;
         for (std::size_t a = 0; a < along.size(); ++a) {
             result.push_back(in_blocks_[a] ? length_in_blocks(a, target_of) : static_cast<double>(ceil_div(plan_.axes[a].size, along[a])));
@@ -163,10 +160,9 @@ private:
     double length_in_blocks(std::size_t a, const std::vector<int>& target_of) const {
         std::vector<std::vector<int>> torus(plan_.axes[a].labels.size());
         for (std::size_t u = 0; u < target_of.size(); ++u)
-            if (const int i = target_of[u]; i >= 0 && targets_[static_cast<std::size_t>(i)].axis == static_cast<int>(a))
-                torus[static_cast<std::size_t>(targets_[static_cast<std::size_t>(i)].position)].push_back(static_cast<int>(u));
+            if (const int i = target_of[u]; i >= 0 && targets_[i].axis == static_cast<int>(a)) torus[targets_[i].position].push_back(u);
         const auto mapping = block_mapping(grid_, with_positions(plan_.axes[a].node(), plan_.axes[a].labels), std::move(torus));
-        return static_cast<double>(uneven_axis(plan_, grid_, a, mapping)->slot(0).max_local_size());
+        return uneven_axis(plan_, grid_, a, mapping)->slot(0).max_local_size();
     }
 
     /// @param target_of by torus dimension, in one of the states of this kind
@@ -175,7 +171,7 @@ private:
         const auto length = lengths(kind.grid_lengths, target_of);
         const auto block = [&](const std::vector<int>& axes) {
             double product = 1;
-            for (int a : axes) product *= length[static_cast<std::size_t>(a)];
+            for (int a : axes) product *= length[a];
             return product;
         };
         double products = 0, all = 1;
@@ -186,7 +182,7 @@ private:
             double along = 1;  // ranks along the operand's axes
             for (std::size_t t = 0; t < targets_.size(); ++t)
                 if (std::find(operand.axes.begin(), operand.axes.end(), targets_[t].axis) != operand.axes.end())
-                    along *= static_cast<double>(kind.grid_lengths[t]);
+                    along *= kind.grid_lengths[t];
             const double elements = block(operand.axes);
             kind.needs.push_back({elements, operand.owned / along, elements * (1 - along / all)});
         }
@@ -216,7 +212,7 @@ private:
                     if (u != t && target_of[u] == undecided) continue;
                     stays = stays && (u == t ? follows == 1 : target_of[u] == own);
                     if (stays)
-                        place.kept[follows] *= static_cast<double>(grid_.lengths[static_cast<std::size_t>(u)]);
+                        place.kept[follows] *= grid_.lengths[u];
                     else
                         place.moved[follows] |= dimension(u);
                 }
@@ -232,12 +228,12 @@ private:
     }
 
     bool is_along(const Operand& operand, int target) const {
-        return std::find(operand.axes.begin(), operand.axes.end(), targets_[static_cast<std::size_t>(target)].axis) != operand.axes.end();
+        return std::find(operand.axes.begin(), operand.axes.end(), targets_[target].axis) != operand.axes.end();
     }
 
     double seconds(const Kind& kind, const std::vector<Place>& places, int t, int target) const {
         const auto& machine = options_.machine;
-        const auto runs = static_cast<double>(options_.expected_runs);
+        const double runs = options_.expected_runs;
         double words = 0;
         for (std::size_t o = 0; o < operands_.size(); ++o) {
             const auto& need = kind.needs[o];
@@ -268,14 +264,14 @@ private:
 
     void extend(int t, const std::vector<int>& rows) {
         const auto& beam = levels_.back();
-        const auto length = grid_.lengths[static_cast<std::size_t>(t)];
+        const auto length = grid_.lengths[t];
         const auto before = std::move(kinds_);
         kinds_.clear();
         std::map<std::vector<std::int64_t>, int> known;
         std::vector<int> next(before.size() * (targets_.size() + 1), -1);  // kind after a kind and a choice
         std::vector<std::vector<State>> states;                            // by kind
         for (std::size_t b = 0; b < beam.size(); ++b) {
-            const auto kind = static_cast<std::size_t>(beam[b].kind);
+            const std::size_t kind = beam[b].kind;
             const auto places = places_of(rows.data() + b * grid_.lengths.size(), t);
             for (std::size_t i = 0; i <= targets_.size(); ++i) {
                 const int target = i < targets_.size() ? static_cast<int>(i) : no_target;
@@ -284,25 +280,24 @@ private:
                 if (after < 0) {
                     auto grid_lengths = before[kind].grid_lengths;
                     if (target >= 0) grid_lengths[i] *= length;
-                    const auto [found, is_new] = known.try_emplace(grid_lengths, static_cast<int>(kinds_.size()));
+                    const auto [found, is_new] = known.try_emplace(grid_lengths, kinds_.size());
                     if (is_new) {
-                        std::vector<int> target_of(rows.begin() + static_cast<std::ptrdiff_t>(b * grid_.lengths.size()),
-                                                   rows.begin() + static_cast<std::ptrdiff_t>((b + 1) * grid_.lengths.size()));
-                        target_of[static_cast<std::size_t>(t)] = target;
+                        std::vector<int> target_of(rows.begin() + (b * grid_.lengths.size()),
+                                                   rows.begin() + ((b + 1) * grid_.lengths.size()));
+                        target_of[t] = target;
                         kinds_.push_back(kind_of(std::move(grid_lengths), target_of));
                         states.emplace_back();
                     }
                     after = found->second;
                 }
-                states[static_cast<std::size_t>(after)].push_back(
-                    {static_cast<int>(b), target, after, seconds(kinds_[static_cast<std::size_t>(after)], places, t, target)});
+                states[after].push_back({static_cast<int>(b), target, after, seconds(kinds_[after], places, t, target)});
             }
         }
         const auto beam_width = is_whole_ ? width_.of_all_ranks : width_.with_idle_ranks;
         std::vector<State> kept;
         for (const auto& [grid_lengths, kind] : known) {
-            auto& of_kind = states[static_cast<std::size_t>(kind)];
-            const auto count = static_cast<std::ptrdiff_t>(std::min(of_kind.size(), width_.variants));
+            auto& of_kind = states[kind];
+            const std::ptrdiff_t count = std::min(of_kind.size(), width_.variants);
             std::partial_sort(of_kind.begin(), of_kind.begin() + count, of_kind.end(), is_faster);
             kept.insert(kept.end(), of_kind.begin(), of_kind.begin() + count);
         }
@@ -360,8 +355,7 @@ std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, const AxesInBl
             continue;
         }
         for (std::size_t i = 0; i < axis.labels.size(); ++i)
-            result.push_back(
-                {static_cast<int>(a), static_cast<int>(i), unmapped.spec.label_extents[static_cast<std::size_t>(axis.labels[i])]});
+            result.push_back({static_cast<int>(a), static_cast<int>(i), unmapped.spec.label_extents[axis.labels[i]]});
     }
     return result;
 }

@@ -52,20 +52,20 @@ public:
 
 private:
     static std::vector<bool> output_labels(const StructuralSum& sum) {
-        std::vector<bool> result(static_cast<std::size_t>(sum.labels), false);
-        for (int label : sum.output.labels) result[static_cast<std::size_t>(label)] = true;
+        std::vector<bool> result(sum.labels, false);
+        for (int label : sum.output.labels) result[label] = true;
         return result;
     }
 
     const std::vector<int>& labels() const { return sum_.output.labels; }
     Renaming identity() const {
-        Renaming image(static_cast<std::size_t>(sum_.labels));
+        Renaming image(sum_.labels);
         std::iota(image.begin(), image.end(), 0);
         return image;
     }
 
     bool is_real_by_symmetry(const SymmetryNode& slot) const {
-        const Symmetry alone(static_cast<int>(labels().size()), slot);
+        const Symmetry alone(labels().size(), slot);
         return canonical_form(alone, std::vector<std::int64_t>(labels().begin(), labels().end())).real;
     }
     bool conjugates_agree() const { return !what_remains({identity(), false, true}, sum_.products); }
@@ -74,8 +74,8 @@ private:
         Generator result{identity(), node.kind == NodeKind::antisymmetric, node.kind == NodeKind::hermitian};
         const auto a = node.children[c].dimensions(), b = node.children[c + 1].dimensions();
         for (std::size_t d = 0; d < a.size(); ++d) {
-            const auto first = labels()[static_cast<std::size_t>(a[d])], second = labels()[static_cast<std::size_t>(b[d])];
-            std::swap(result.image[static_cast<std::size_t>(first)], result.image[static_cast<std::size_t>(second)]);
+            const auto first = labels()[a[d]], second = labels()[b[d]];
+            std::swap(result.image[first], result.image[second]);
         }
         return result;
     }
@@ -85,15 +85,14 @@ private:
     Renaming equal_children(const SymmetryNode& node) const {
         auto image = identity();
         const auto a = node.children[0].dimensions(), b = node.children[1].dimensions();
-        for (std::size_t d = 0; d < a.size(); ++d)
-            image[static_cast<std::size_t>(labels()[static_cast<std::size_t>(b[d])])] = labels()[static_cast<std::size_t>(a[d])];
+        for (std::size_t d = 0; d < a.size(); ++d) image[labels()[b[d]]] = labels()[a[d]];
         return image;
     }
 
     static std::vector<StructuralProduct> renamed(std::vector<StructuralProduct> products, const Renaming& image) {
         for (auto& product : products)
             for (auto& factor : product.factors)
-                for (auto& label : factor.labels) label = image[static_cast<std::size_t>(label)];
+                for (auto& label : factor.labels) label = image[label];
         return products;
     }
 
@@ -152,7 +151,7 @@ private:
         for (auto& product : products)
             for (auto& factor : product.factors) {
                 const auto known = std::find(forms.begin(), forms.end(), factor.symmetry);
-                factor.tensor = static_cast<std::size_t>(known - forms.begin());
+                factor.tensor = known - forms.begin();
                 if (known == forms.end()) forms.push_back(factor.symmetry);
             }
         return !what_remains(generator, products);
@@ -163,9 +162,8 @@ private:
         for (const auto& factor : product.factors) {
             std::string names;
             bool long_names = false;
-            for (int label : factor.labels) long_names = long_names || sum_.label_names[static_cast<std::size_t>(label)].size() > 1;
-            for (int label : factor.labels)
-                names += (long_names && !names.empty() ? "," : "") + sum_.label_names[static_cast<std::size_t>(label)];
+            for (int label : factor.labels) long_names = long_names || sum_.label_names[label].size() > 1;
+            for (int label : factor.labels) names += (long_names && !names.empty() ? "," : "") + sum_.label_names[label];
             result += std::string(result.empty() ? "" : "*") + (factor.conjugated ? "conj " : "") + factor.name + "[\"" + names + "\"]";
         }
         return result.empty() ? "a number" : result;
@@ -203,15 +201,13 @@ void require_symmetry(const StructuralSum& sum, const SymmetryNode& slot) { Symm
 
 bool any_label_repeated(const StructuralFactor& output, const SymmetryNode& node) {
     const auto dims = node.dimensions();
-    return std::any_of(dims.begin(), dims.end(), [&](int d) {
-        return std::count(output.labels.begin(), output.labels.end(), output.labels[static_cast<std::size_t>(d)]) > 1;
-    });
+    return std::any_of(dims.begin(), dims.end(),
+                       [&](int d) { return std::count(output.labels.begin(), output.labels.end(), output.labels[d]) > 1; });
 }
 
 std::string label_list(const StructuralSum& sum, const SymmetryNode& node) {
     std::string text;
-    for (int d : node.dimensions())
-        text += (text.empty() ? "" : ",") + sum.label_names[static_cast<std::size_t>(sum.output.labels[static_cast<std::size_t>(d)])];
+    for (int d : node.dimensions()) text += (text.empty() ? "" : ",") + sum.label_names[sum.output.labels[d]];
     return text;
 }
 

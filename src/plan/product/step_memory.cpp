@@ -21,7 +21,7 @@ constexpr std::int64_t padding = 16 * 64;
 std::int64_t most_messages(const Movement& movement) {
     const auto& from = movement.from;
     const auto& to = movement.to;
-    const auto terms = static_cast<double>(movement.terms.size());
+    const double terms = movement.terms.size();
     const auto orbit = static_cast<double>(from.full_size()) / std::max(1.0, static_cast<double>(from.packed_size()));
     const double received = static_cast<double>(to.max_local_size()) * terms * static_cast<double>(from.copies());
     const double sent = static_cast<double>(from.max_local_size()) * std::ceil(orbit) * terms * static_cast<double>(to.copies());
@@ -77,7 +77,7 @@ std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
     if (!plan.window_that_cuts(o)) return working.layout.max_local_size();
     std::int64_t elements = 1;
     for (std::size_t s = 0; s < working.axes.size(); ++s) {
-        const auto whole = working.layout.slot(static_cast<int>(s)).max_local_size();
+        const auto whole = working.layout.slot(s).max_local_size();
         elements = saturated_product(elements, ceil_div(whole, plan.windows_of(working.axes[s])));
     }
     return elements;
@@ -118,17 +118,17 @@ StepMemory memory_of(const Movement& movement, std::int64_t element_bytes) {
 
 /// Bounds of StepMemory::workspace that are found at once, and may be many times larger.
 std::int64_t most_workspace(const Movement& movement, std::int64_t element_bytes) {
-    return saturated(static_cast<double>(most_messages(movement)) * static_cast<double>(element_bytes) + padding);
+    return saturated(static_cast<double>(most_messages(movement)) * element_bytes + padding);
 }
 
 std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local) {
     double elements = 0;
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
         if (!plan.operands[o].in_place) {
-            const auto most = static_cast<double>(most_messages(plan.movement(o)));
+            const double most = most_messages(plan.movement(o));
             elements = plan.streams ? elements + most : std::max(elements, most);
         }
-    if (plan.rows) elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
+    if (plan.rows) elements += local.threads * plan.operands.back().layout.max_local_size();
     return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(plan.spec.element_bytes) + padding);
 }
 

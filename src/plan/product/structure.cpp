@@ -53,8 +53,8 @@ private:
     void check_written_diagonal(const SymmetryNode& slot) const {
         const auto dims = slot.dimensions();
         std::set<int> distinct;
-        for (int d : dims) distinct.insert(labels()[static_cast<std::size_t>(d)]);
-        const Symmetry alone(static_cast<int>(labels().size()), slot);
+        for (int d : dims) distinct.insert(labels()[d]);
+        const Symmetry alone(labels().size(), slot);
         if (canonical_form(alone, std::vector<std::int64_t>(labels().begin(), labels().end())).zero)
             throw InvalidArgument(product_.output.name + ": the diagonal over " + label_list(product_, slot) +
                                   " is zero by symmetry and cannot be written; give the output no symmetry there");
@@ -67,7 +67,7 @@ private:
     }
 
     std::vector<int> identity_image() const {
-        std::vector<int> image(static_cast<std::size_t>(product_.labels));
+        std::vector<int> image(product_.labels);
         std::iota(image.begin(), image.end(), 0);
         return image;
     }
@@ -75,8 +75,7 @@ private:
     LabelTerm label_term(const SignedPermutation& p) const {
         LabelTerm term;
         term.image = identity_image();
-        for (std::size_t d = 0; d < p.image.size(); ++d)
-            term.image[static_cast<std::size_t>(labels()[d])] = labels()[static_cast<std::size_t>(p.image[d])];
+        for (std::size_t d = 0; d < p.image.size(); ++d) term.image[labels()[d]] = labels()[p.image[d]];
         term.negative = p.negative;
         term.conjugate = p.conjugate;
         return term;
@@ -90,7 +89,7 @@ private:
         if (product_.complex && p.conjugate && coefficient.imag() != 0) return false;
         auto there = factors;
         for (auto& factor : there) {
-            for (auto& label : factor.labels) label = term.image[static_cast<std::size_t>(label)];
+            for (auto& label : factor.labels) label = term.image[label];
             factor.conjugated ^= p.conjugate;
         }
         const auto proof = comparison.equal(there, factors, p.negative);
@@ -123,8 +122,8 @@ private:
 
     std::vector<LabelTerm> cosets() const {
         const auto group = group_of(product(permuted_slots()), static_cast<int>(labels().size()));
-        std::vector<bool> is_output(static_cast<std::size_t>(product_.labels), false);
-        for (int label : labels()) is_output[static_cast<std::size_t>(label)] = true;
+        std::vector<bool> is_output(product_.labels, false);
+        for (int label : labels()) is_output[label] = true;
         const ProductComparison comparison(std::move(is_output), product_.complex);
         std::vector<const SignedPermutation*> kept;  // H: what R has already
         for (const auto& g : group)
@@ -136,7 +135,7 @@ private:
             result.push_back(label_term(g));
             for (const auto* h : kept) {
                 std::vector<int> image;
-                for (int d : h->image) image.push_back(g.image[static_cast<std::size_t>(d)]);
+                for (int d : h->image) image.push_back(g.image[d]);
                 covered.insert(std::move(image));
             }
         }
@@ -162,7 +161,7 @@ Product projected(Product product) {
     sum.products[0].coefficient = product.is_zero ? 0.0 : std::complex<double>(1, product.is_real ? 0 : 1);
     sum.output = {product.output.layout.symmetry(), product.output.labels};
     sum.output.name = product.output.name;
-    sum.labels = static_cast<int>(product.label_extents.size());
+    sum.labels = product.label_extents.size();
     sum.complex = product.complex;
     sum.label_names = product.label_names;
     product.terms = projection_terms(sum, product.projection);

@@ -9,16 +9,14 @@ namespace arges {
 namespace {
 
 /// The node of a slot over labels.
-SymmetryNode slot_tree(const OperandSpec& tensor, int slot) {
-    return with_labels(tensor.layout.symmetry().slots()[static_cast<std::size_t>(slot)], tensor.labels);
-}
+SymmetryNode slot_tree(const OperandSpec& tensor, int slot) { return with_labels(tensor.layout.symmetry().slots()[slot], tensor.labels); }
 
 }  // namespace
 
 int axis_of_slot(const ProductPlan& unmapped, std::size_t o, int slot) {
     const auto tree = slot_tree(unmapped.tensor(o), slot);
     for (std::size_t a = 0; a < unmapped.axes.size(); ++a)
-        if (unmapped.axes[a].in(o) && same_tree(*unmapped.axes[a].tree[o], tree)) return static_cast<int>(a);
+        if (unmapped.axes[a].in(o) && same_tree(*unmapped.axes[a].tree[o], tree)) return a;
     return -1;
 }
 
@@ -34,7 +32,7 @@ TensorStorage storage_of(const ProductPlan& unmapped, std::size_t o) {
         if (a < 0 || std::find(storage.axes.begin(), storage.axes.end(), a) != storage.axes.end()) return {};
         storage.axes.push_back(a);
         // Antisymmetric axes are stored in the tensor's order of dimensions.
-        storage.odd ^= odd_order(*unmapped.axes[static_cast<std::size_t>(a)].tree[o], slot_tree(tensor, s));
+        storage.odd ^= odd_order(*unmapped.axes[a].tree[o], slot_tree(tensor, s));
         storage.may_scatter = storage.may_scatter && !layout.mapping(s).rows && !layout.mapping(s).is_blocks();
     }
     storage.fits = true;
@@ -46,15 +44,15 @@ std::optional<Layout> uneven_axis(const ProductPlan& unmapped, const RankGrid& g
     const auto& axis = unmapped.axes[a];
     std::vector<SymmetryNode> slots{with_positions(axis.node(), axis.labels)};
     std::vector<std::int64_t> extents;
-    for (int l : axis.labels) extents.push_back(unmapped.spec.label_extents[static_cast<std::size_t>(l)]);
-    return Layout(grid, extents, Symmetry(static_cast<int>(extents.size()), product(std::move(slots))), {mapping});
+    for (int l : axis.labels) extents.push_back(unmapped.spec.label_extents[l]);
+    return Layout(grid, extents, Symmetry(extents.size(), product(std::move(slots))), {mapping});
 }
 
 double unpacked_elements(const Layout& layout) {
     double elements = 1;
     for (int s = 0; s < layout.slots(); ++s) {
         double unpacked = 1;
-        for (int d : layout.slot_dimensions(s)) unpacked *= static_cast<double>(layout.extents()[static_cast<std::size_t>(d)]);
+        for (int d : layout.slot_dimensions(s)) unpacked *= layout.extents()[d];
         elements *=
             std::max(unpacked / static_cast<double>(layout.slot(s).grid_length()), static_cast<double>(layout.slot(s).max_local_size()));
     }
@@ -66,18 +64,18 @@ std::optional<std::vector<SlotMapping>> scattered_mapping(const ProductPlan& pla
     std::vector<SlotMapping> mapping;
     std::vector<double> remaining;
     for (int a : storage.axes) {
-        const auto axis = static_cast<std::size_t>(a);
+        const std::size_t axis = a;
         if (plan.mapping[axis].rows || plan.mapping[axis].is_blocks()) return std::nullopt;
         mapping.push_back(plan.mapping[axis]);
-        remaining.push_back(static_cast<double>(plan.axes[axis].size) / static_cast<double>(plan.grid_lengths[axis]));
+        remaining.push_back(static_cast<double>(plan.axes[axis].size) / plan.grid_lengths[axis]);
     }
     for (int t = 0; t < plan.grid.dimensions(); ++t) {
         const bool used = std::any_of(mapping.begin(), mapping.end(),
                                       [&](const auto& m) { return std::find(m.torus.begin(), m.torus.end(), t) != m.torus.end(); });
         const auto longest = std::max_element(remaining.begin(), remaining.end());
-        const auto length = static_cast<double>(plan.grid.lengths[static_cast<std::size_t>(t)]);
+        const double length = plan.grid.lengths[t];
         if (used || longest == remaining.end() || *longest < length) continue;
-        mapping[static_cast<std::size_t>(longest - remaining.begin())].torus.push_back(t);
+        mapping[longest - remaining.begin()].torus.push_back(t);
         *longest /= length;
     }
     return mapping;

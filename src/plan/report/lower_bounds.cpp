@@ -16,7 +16,7 @@ namespace {
 
 using Reals = std::vector<double>;
 
-std::size_t at(std::ptrdiff_t i) { return static_cast<std::size_t>(i); }
+std::size_t at(std::ptrdiff_t i) { return i; }
 
 double sum(const Reals& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
@@ -38,7 +38,7 @@ std::vector<std::vector<int>> memberships(const IterationSpace& space) {
             if (label < 0 || at(label) >= result.size()) throw InvalidArgument("a tensor has a label without extent");
             auto& tensors = result[at(label)];
             if (!tensors.empty() && tensors.back() == static_cast<int>(t)) throw InvalidArgument("a tensor has the same label twice");
-            tensors.push_back(static_cast<int>(t));
+            tensors.push_back(t);
         }
     return result;
 }
@@ -50,7 +50,7 @@ Variables variables_of(const IterationSpace& space) {
     for (std::size_t label = 0; label < tensors_of.size(); ++label) {
         result.of_label.push_back(-1);
         if (tensors_of[label].empty() || space.extents[label] <= 1) continue;
-        const int next = static_cast<int>(result.log_caps.size());
+        const int next = result.log_caps.size();
         result.of_label.back() = variable_in.emplace(tensors_of[label], next).first->second;
         if (result.of_label.back() == next) result.log_caps.push_back(0);
         result.log_caps[at(result.of_label.back())] += std::log(space.extents[label]);

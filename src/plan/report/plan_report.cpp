@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<int>& labels, const std::vector<std::string>& names) {
     std::vector<std::string> result;
-    for (int l : labels) result.push_back(names[static_cast<std::size_t>(l)]);
+    for (int l : labels) result.push_back(names[l]);
     return result;
 }
 
@@ -42,7 +42,7 @@ std::vector<std::string> broken_groups(const OperandSpec& tensor, const WorkingO
         std::vector<std::vector<int>> result;
         for (int s = 0; s < layout.slots(); ++s) {
             result.emplace_back();
-            for (int d : layout.slot_dimensions(s)) result.back().push_back(labels[static_cast<std::size_t>(d)]);
+            for (int d : layout.slot_dimensions(s)) result.back().push_back(labels[d]);
             std::sort(result.back().begin(), result.back().end());
         }
         return result;
@@ -80,8 +80,8 @@ std::string reason_for_parts(const std::vector<PlannedStep>& steps, const std::m
 double tensor_padding(const Product& spec) {
     double stored = 0, share = 0;
     const auto add = [&](const Layout& layout) {
-        const auto ranks = static_cast<double>(layout.grid().ranks()) / static_cast<double>(layout.copies());
-        stored += static_cast<double>(layout.max_local_size());
+        const auto ranks = static_cast<double>(layout.grid().ranks()) / layout.copies();
+        stored += layout.max_local_size();
         share += static_cast<double>(layout.packed_size()) / ranks;
     };
     add(spec.output.layout);
@@ -107,7 +107,7 @@ public:
         else
             add_grid(plan, step.labels);
         for (const auto& window : plan.windows) {
-            const auto a = static_cast<std::size_t>(window.axis);
+            const std::size_t a = window.axis;
             report_.windows.push_back({step.labels[a], window.count, plan.axes[a].is_contracted()});
         }
         report_.streams = plan.streams;
@@ -160,7 +160,7 @@ private:
     static std::string node_text(const ProductPlan& plan, int node) {
         std::vector<int> labels;
         for (int a : plan.axes_of_node(node)) {
-            const auto& axis = plan.axes[static_cast<std::size_t>(a)].labels;
+            const auto& axis = plan.axes[a].labels;
             labels.insert(labels.end(), axis.begin(), axis.end());
         }
         return label_text(labels, plan.spec.label_names);
@@ -170,7 +170,7 @@ private:
         for (std::size_t s = 0; s < plan.chain.size(); ++s) {
             const auto& step = plan.chain[s];
             report_.chain.push_back(node_text(plan, step.first) + "," + node_text(plan, step.second) + "->" +
-                                    node_text(plan, static_cast<int>(plan.result() + s)));
+                                    node_text(plan, plan.result() + s));
         }
     }
 
@@ -210,7 +210,7 @@ private:
         const auto use = options_.links->use(among);
         LinkReport report{use.busiest * static_cast<double>(bytes), use.mean * static_cast<double>(bytes), use.hops, 1, {}};
         for (int t = 0; t < grid.dimensions(); ++t)
-            if ((among & dimension(t)) != 0) report.messages *= grid.lengths[static_cast<std::size_t>(t)];
+            if ((among & dimension(t)) != 0) report.messages *= grid.lengths[t];
         --report.messages;
         return report;
     }
@@ -224,7 +224,7 @@ private:
             auto& own = stages.emplace_back(Links::Stage{0, stage.way});
             for (const int t : stage.torus) {
                 own.along |= dimension(t);
-                ranks *= movement.to.grid().lengths[static_cast<std::size_t>(t)];
+                ranks *= movement.to.grid().lengths[t];
             }
             among |= own.along;
             const auto count = std::to_string(ranks);
@@ -239,7 +239,7 @@ private:
                 report.mean = way.hops * static_cast<double>(bytes) / (2.0 * static_cast<double>(options_.links->lines_of(among)));
             }
         const Relay first(movement, 0);
-        for (const auto& step : first.steps()) report.messages += static_cast<std::int64_t>(step.sends.size());
+        for (const auto& step : first.steps()) report.messages += std::ssize(step.sends);
         return report;
     }
 

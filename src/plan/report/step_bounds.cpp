@@ -15,7 +15,7 @@ namespace {
 
 /// Words of a tensor on a rank, on average; copies count.
 double owned_words(const Layout& layout) {
-    return static_cast<double>(layout.packed_size()) * static_cast<double>(layout.copies()) / static_cast<double>(layout.grid().ranks());
+    return static_cast<double>(layout.packed_size()) * layout.copies() / static_cast<double>(layout.grid().ranks());
 }
 
 double orbit(const Layout& layout) {
@@ -39,7 +39,7 @@ void add_tensor(BoundedStep& step, const OperandSpec& tensor, std::vector<int> m
 
 std::string axis_text(const Axis& axis, const std::vector<std::string>& names) {
     std::vector<std::string> labels;
-    for (int l : axis.labels) labels.push_back(names[static_cast<std::size_t>(l)]);
+    for (int l : axis.labels) labels.push_back(names[l]);
     const auto text = Labels(labels).to_string();
     return labels.size() == 1 ? text : "(" + text + ")";
 }
@@ -56,7 +56,7 @@ BoundedStep over_axes(const Product& spec, const std::vector<Axis>& axes) {
     BoundedStep step;
     step.element_bytes = spec.element_bytes;
     for (const auto& axis : axes) {
-        step.space.extents.push_back(static_cast<double>(axis.size));
+        step.space.extents.push_back(axis.size);
         step.labels.push_back(axis_text(axis, spec.label_names));
     }
     for (std::size_t o = 0; o <= spec.factors.size(); ++o) {
@@ -64,8 +64,8 @@ BoundedStep over_axes(const Product& spec, const std::vector<Axis>& axes) {
         double places = 1;
         for (std::size_t a = 0; a < axes.size(); ++a)
             if (axes[a].in(o)) {
-                members.push_back(static_cast<int>(a));
-                places *= static_cast<double>(axes[a].size);
+                members.push_back(a);
+                places *= axes[a].size;
             }
         const auto& tensor = o < spec.factors.size() ? spec.factors[o] : spec.output;
         add_tensor(step, tensor, std::move(members), broken_orbit(tensor.layout, axes, o), places);
@@ -77,20 +77,20 @@ BoundedStep over_axes(const Product& spec, const std::vector<Axis>& axes) {
 
 BoundedStep bounded_step(const ProductPlan& plan) {
     auto step = over_axes(plan.spec, plan.axes);
-    step.ranks = static_cast<double>(plan.grid.ranks());
+    step.ranks = plan.grid.ranks();
     if (plan.rows && plan.rows->once) step.share /= 2;
     return step;
 }
 
 BoundedStep bounded_step(const Product& spec) {
     auto step = over_axes(spec, axes_of(spec));
-    step.ranks = static_cast<double>(spec.output.layout.grid().ranks());
+    step.ranks = spec.output.layout.grid().ranks();
     return step;
 }
 
 StepBounds step_bounds(const BoundedStep& step, const PlanOptions& options) {
     StepBounds result;
-    const auto bytes = static_cast<double>(step.element_bytes);
+    const double bytes = step.element_bytes;
     const auto intensity = soap_intensity(step.space, options.machine.cache_bytes / bytes);
     result.intensity = intensity.rho;
     for (std::size_t l = 0; l < intensity.tiles.size(); ++l)

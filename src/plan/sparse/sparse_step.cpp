@@ -53,9 +53,9 @@ public:
         SparseStepPlan plan;
         plan.grid = grid;
         plan.phases = phases;
-        const auto all = static_cast<double>(phases.parts);
+        const double all = phases.parts;
         const auto& machine = options_.machine;
-        const double element = static_cast<double>(step_.element_bytes);
+        const double element = step_.element_bytes;
         double sorted = 0, messages = 0;
         std::vector<double> here;  // nonzeros of the sparse operands on a rank
         for (std::size_t o = 0; o < step_.sparse.size(); ++o) {
@@ -85,7 +85,7 @@ public:
         for (int label : step_.dense_labels()) loops *= std::ceil(extent(label) / part(grid, label));
         const auto in_phase = step_.sparse.size() >= 2 ? expected_products() / static_cast<double>(grid.ranks()) / all : here[0] * loops;
         plan.products = in_phase * all;
-        const auto summed = static_cast<double>(grid.copies_of(step_.output).size());
+        const double summed = grid.copies_of(step_.output).size();
         if (step_.result) {
             const auto bytes = local_size(grid, step_.output) * element;
             plan.memory_bytes += bytes;
@@ -109,8 +109,7 @@ public:
             sorted += part * all;
             if (summed > 1) plan.result_bytes = bytes * all;
         }
-        for (int label = 0; label < static_cast<int>(grid.parts.size()); ++label)
-            messages += static_cast<double>(grid.parts[static_cast<std::size_t>(label)]) - 1;
+        for (int label = 0; label < static_cast<int>(grid.parts.size()); ++label) messages += static_cast<double>(grid.parts[label]) - 1;
         plan.seconds = plan.products * nonzero_seconds + sorted * sorted_seconds +
                        (plan.dense_bytes + plan.result_bytes) / machine.copied_bytes_per_second;
         if (grid.ranks() > 1)
@@ -125,7 +124,7 @@ public:
         double shared = 1;
         for (int label : SparseStep::distinct(step_.sparse[0].labels))
             if (SparseStep::has(step_.sparse[1].labels, label)) shared *= std::max(1.0, extent(label));
-        return static_cast<double>(step_.sparse[0].nonzeros) * static_cast<double>(step_.sparse[1].nonzeros) / shared;
+        return static_cast<double>(step_.sparse[0].nonzeros) * step_.sparse[1].nonzeros / shared;
     }
 
     double size(const std::vector<int>& labels) const {
@@ -135,8 +134,8 @@ public:
     }
 
 private:
-    double extent(int label) const { return static_cast<double>(step_.extent(label)); }
-    static double part(const LabelGrid& grid, int label) { return static_cast<double>(grid.parts[static_cast<std::size_t>(label)]); }
+    double extent(int label) const { return step_.extent(label); }
+    static double part(const LabelGrid& grid, int label) { return grid.parts[label]; }
     static double parts(const LabelGrid& grid, const std::vector<int>& labels) {
         double product = 1;
         for (int label : labels) product *= part(grid, label);
@@ -204,8 +203,7 @@ bool SparseStep::may_be_hashed() const {
         const auto& layout = operand.layout;
         if (distinct(operand.labels).size() < operand.labels.size() || !layout.symmetry().trivial() || layout.has_padding()) return false;
         for (int s = 0; s < layout.slots(); ++s)
-            if (!has(own, operand.labels[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]) && layout.slot(s).grid_length() > 1)
-                return false;
+            if (!has(own, operand.labels[layout.slot_dimensions(s)[0]]) && layout.slot(s).grid_length() > 1) return false;
         return true;
     };
     const auto has_rows = [&](const std::vector<int>& labels) {
@@ -266,7 +264,7 @@ std::vector<std::int64_t> LabelGrid::copies_of(const std::vector<int>& labels) c
     std::vector<std::int64_t> result{0};
     const auto steps = strides();
     for (std::size_t l = 0; l < parts.size(); ++l) {
-        if (SparseStep::has(labels, static_cast<int>(l))) continue;
+        if (SparseStep::has(labels, l)) continue;
         const auto before = result.size();
         for (std::int64_t c = 1; c < parts[l]; ++c)
             for (std::size_t i = 0; i < before; ++i) result.push_back(result[i] + c * steps[l]);
@@ -297,13 +295,11 @@ std::vector<std::vector<int>> LabelGrid::dimensions() const {
 SparseLayout LabelGrid::result_layout(const std::vector<std::int64_t>& extents, const std::vector<int>& labels) const {
     auto result = layout_of(labels);
     if (labels.empty()) return result;
-    const auto longest = std::max_element(labels.begin(), labels.end(), [&](int a, int b) {
-        return extents[static_cast<std::size_t>(a)] < extents[static_cast<std::size_t>(b)];
-    });
-    auto divisor = parts[static_cast<std::size_t>(*longest)];
+    const auto longest = std::max_element(labels.begin(), labels.end(), [&](int a, int b) { return extents[a] < extents[b]; });
+    auto divisor = parts[*longest];
     const auto steps = strides();
     for (std::size_t l = 0; l < parts.size(); ++l) {
-        if (parts[l] == 1 || SparseStep::has(labels, static_cast<int>(l))) continue;
+        if (parts[l] == 1 || SparseStep::has(labels, l)) continue;
         result.digits.push_back({static_cast<int>(longest - labels.begin()), divisor, parts[l], steps[l], by_hash});
         divisor *= parts[l];
     }
@@ -315,15 +311,15 @@ Layout LabelGrid::array(const std::vector<std::int64_t>& extents, const std::vec
     std::vector<SlotMapping> mapping;
     std::vector<std::int64_t> lengths;
     for (int label : labels) {
-        const auto l = static_cast<std::size_t>(label);
+        const std::size_t l = label;
         mapping.emplace_back();
         mapping.back().torus = dimension[l];
         lengths.push_back(extents[l]);
     }
     std::vector<int> partial;
     for (std::size_t l = 0; l < parts.size() && others == Spread::partial; ++l)
-        if (!SparseStep::has(labels, static_cast<int>(l))) partial.insert(partial.end(), dimension[l].begin(), dimension[l].end());
-    return {torus(), std::move(lengths), Symmetry::none(static_cast<int>(labels.size())), std::move(mapping), partial};
+        if (!SparseStep::has(labels, l)) partial.insert(partial.end(), dimension[l].begin(), dimension[l].end());
+    return {torus(), std::move(lengths), Symmetry::none(labels.size()), std::move(mapping), partial};
 }
 
 std::string LabelGrid::to_string(const std::vector<std::string>& names) const {
@@ -334,7 +330,7 @@ std::string LabelGrid::to_string(const std::vector<std::string>& names) const {
 }
 
 double expected_nonzeros(const SparseStep& step) {
-    if (step.has_mask()) return static_cast<double>(step.sparse[2].nonzeros);
+    if (step.has_mask()) return step.sparse[2].nonzeros;
     const Pricer pricer(step, {});
     if (step.sparse.size() == 2) {
         const auto products = pricer.expected_products();
@@ -347,8 +343,8 @@ double expected_nonzeros(const SparseStep& step) {
         if (SparseStep::has(step.sparse[0].labels, label))
             from_sparse.push_back(label);
         else
-            repeated *= static_cast<double>(step.extent(label));
-    const auto nonzeros = static_cast<double>(step.sparse[0].nonzeros);
+            repeated *= step.extent(label);
+    const double nonzeros = step.sparse[0].nonzeros;
     return repeated * std::min(nonzeros, occupied(pricer.size(from_sparse), nonzeros));
 }
 
@@ -363,7 +359,7 @@ SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const Spa
         std::set<std::vector<std::int64_t>> known;
         for (const auto& plan : plans)
             for (std::size_t l = 0; l < step.label_extents.size(); ++l) {
-                const auto label = static_cast<int>(l);
+                const int label = l;
                 if (!step.in_factors(label) && (step.result || !step.has_output(label))) continue;  // each part would compute the same
                 if (step.by_hash && !SparseStep::has(step.sparse[0].labels, label)) continue;
                 auto grid = plan.grid;
@@ -405,7 +401,7 @@ std::vector<int> labels_for_phases(const SparseStep& step, std::int64_t parts) {
 
 SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases) {
     const Pricer pricer(step, options);
-    const auto limit = static_cast<double>(options.memory_limit);
+    const double limit = options.memory_limit;
     auto smallest = std::numeric_limits<double>::infinity();
     for (auto parts = least_phases; parts <= most_phases; parts *= 2) {
         std::optional<SparseStepPlan> best;
@@ -439,8 +435,7 @@ std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
     for (const auto& operand : step.dense) text += " * " + operand.name;
     text += step.result ? " to a dense result\n" : " to a sparse result of " + about(plan.result_nonzeros) + " nonzeros\n";
     text += "  grid " + plan.grid.to_string(step.label_names) + (step.by_hash ? " by a hash" : "");
-    if (plan.phases.parts > 1)
-        text += "; in " + with_commas(plan.phases.parts) + " phases over " + step.label_names[static_cast<std::size_t>(plan.phases.label)];
+    if (plan.phases.parts > 1) text += "; in " + with_commas(plan.phases.parts) + " phases over " + step.label_names[plan.phases.label];
     text += "; multiplications on a rank " + about(plan.products) + "\n";
     text += "  bytes to a rank: nonzeros " + about(plan.sparse_bytes) + ", dense factors " + about(plan.dense_bytes) + ", result " +
             about(plan.result_bytes) + "; memory " + about(plan.memory_bytes) + "; seconds " + scientific(plan.seconds) + "\n";

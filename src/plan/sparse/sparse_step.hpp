@@ -69,7 +69,7 @@ struct SparseStep {
     SparsePhases phase;                   ///< which part of the product is meant
     bool by_hash = false;                 ///< labels of one sparse factor beside dense ones are spread by a hash
 
-    std::int64_t extent(int label) const { return label_extents[static_cast<std::size_t>(label)]; }
+    std::int64_t extent(int label) const { return label_extents[label]; }
     bool has_output(int label) const;
     bool in_factors(int label) const;
     bool has_mask() const { return sparse.size() == 3; }
