@@ -134,20 +134,28 @@ $(BUILD)/bench/$(1): $(call objects,$(wildcard bench/$(1)/*.cpp)) $(LIBRARY)
 endef
 $(foreach folder,$(bench_folders),$(eval $(call bench_objects,$(folder))))
 
-# Fortran: the modules arges over arges.h and tapp over tapp.h, for the compiler behind MPIFC.
+# Fortran: the modules arges over arges.h and tapp over tapp.h, for the compiler behind MPIFC. Some are made from headers.
 FORTRAN         := $(BUILD)/libarges_fortran.a
 MODULES         := $(BUILD)/fortran
+made_modules    := arges_interfaces tapp
 fortran_object   = $(1:%=$(BUILD)/obj/src/fortran/%.o)
-fortran_objects := $(patsubst src/fortran/%.f90,$(call fortran_object,%),$(wildcard src/fortran/*.f90)) $(call fortran_object,descriptors)
+fortran_objects := $(call fortran_object,$(basename $(notdir $(wildcard src/fortran/*.f90))) $(made_modules) descriptors)
 $(FORTRAN): $(fortran_objects)
 	@rm -f $@
 	ar rcs $@ $^
 $(BUILD)/obj/src/fortran/descriptors.o: src/fortran/descriptors.c src/fortran/descriptors.h include/arges.h
 	@mkdir -p $(@D)
 	$(MPICC) $(C_FLAGS) -fPIC -Iinclude -c $< -o $@
+$(MODULES)/arges_interfaces.f90: include/arges.h src/fortran/descriptors.h
+$(MODULES)/tapp.f90: include/tapp.h
+$(made_modules:%=$(MODULES)/%.f90): $(MODULES)/%.f90: scripts/fortran_interfaces.py
+	@mkdir -p $(@D)
+	scripts/fortran_interfaces.py $* $(filter %.h,$^) >$@
+compile_module = @mkdir -p $(@D) $(MODULES)$(newline)$(MPIFC) $(FORTRAN_FLAGS) -fPIC -J $(MODULES) -c $< -o $@
+$(call fortran_object,$(made_modules)): $(BUILD)/obj/src/fortran/%.o: $(MODULES)/%.f90
+	$(compile_module)
 $(BUILD)/obj/src/fortran/%.o: src/fortran/%.f90 $(wildcard src/fortran/*.inc)
-	@mkdir -p $(@D) $(MODULES)
-	$(MPIFC) $(FORTRAN_FLAGS) -fPIC -J $(MODULES) -c $< -o $@
+	$(compile_module)
 $(call fortran_object,arges_errors): $(call fortran_object,arges_interfaces)
 $(call fortran_object,arges_tensors): $(call fortran_object,arges_errors)
 $(call fortran_object,arges_statements arges_matrices arges_files): $(call fortran_object,arges_tensors)
