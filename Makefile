@@ -1,8 +1,8 @@
 # Arges. `make help` lists the targets; settings are in config.mk.
 include config.mk
 
-VERSION   := 0.1.0
-ABI       := 0
+VERSION   := $(shell cat VERSION)
+ABI       := $(firstword $(subst ., ,$(VERSION)))
 PREFIX    ?= /usr/local
 BUILD     := build/$(OPT)
 LIBRARY   := $(BUILD)/libarges.a
@@ -66,11 +66,15 @@ $(BUILD)/obj/test/%.o:     CXXFLAGS += $(TEST_FLAGS)
 $(BUILD)/obj/bench/%.o:    INCLUDES += -Ibench
 $(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user sees
 
+# The program and the Python module say which version they are.
+says_version := -DARGES_VERSION='"$(VERSION)"'
+$(call objects,$(cli_sources) $(python_sources)) $(BUILD)/precompiled/cli.hpp.gch: VERSION
+
 # What most files include is compiled once; examples see what a user sees.
 PRECOMPILED := $(BUILD)/precompiled/library.hpp
 $(BUILD)/obj/test/%.o:     PRECOMPILED := $(BUILD)/precompiled/test.hpp
 $(BUILD)/obj/src/cli/%.o:  PRECOMPILED := $(BUILD)/precompiled/cli.hpp
-$(BUILD)/obj/src/cli/%.o $(BUILD)/precompiled/cli.hpp.gch: CXXFLAGS += $(COOL_FLAGS)
+$(BUILD)/obj/src/cli/%.o $(BUILD)/precompiled/cli.hpp.gch: CXXFLAGS += $(COOL_FLAGS) $(says_version)
 $(foreach folder,c handles io/model io/checkpoint,$(BUILD)/obj/src/$(folder)/%.o) $(BUILD)/obj/src/redistribute/second_%.o: CXXFLAGS += $(COOL_FLAGS)
 $(BUILD)/obj/examples/%.o: PRECOMPILED :=
 $(BUILD)/precompiled/library.hpp: src/base/precompiled.hpp
@@ -203,7 +207,7 @@ MODULE     ?= $(PACKAGE)/_core.so
 python_says = $(shell $(PYTHON) -c "import sysconfig, nanobind; print($(1))" 2>/dev/null)
 python_objects := $(call objects,$(python_sources)) $(BUILD)/obj/nanobind.o
 $(BUILD)/obj/src/python/%.o: INCLUDES += -isystem $(call python_says,nanobind.include_dir()) -isystem $(call python_says,sysconfig.get_paths()['include'])
-$(BUILD)/obj/src/python/%.o: private CXXFLAGS += -O1 -g0 -fno-strict-aliasing
+$(BUILD)/obj/src/python/%.o: private CXXFLAGS += -O1 -g0 -fno-strict-aliasing $(says_version)
 $(BUILD)/obj/src/python/%.o: PRECOMPILED :=
 ifneq ($(filter python-package python-module,$(MAKECMDGOALS)),)
 $(call write_stamp,$(BUILD)/python.stamp,$(call python_says,nanobind.__version__) $(call python_says,sysconfig.get_paths()['include']))
@@ -255,7 +259,7 @@ endif
 	@$(timed) --table
 
 # What looks at texts only goes on beside the compilation.
-text_checks := $(addprefix check-,format layers includes headers sizes fragments)
+text_checks := $(addprefix check-,format layers includes headers sizes fragments version)
 .PHONY: $(text_checks) text-docs check-everything-built check-all
 $(text_checks): check-%:
 	@$(timed) scripts/check_$*.sh
