@@ -1,8 +1,8 @@
 # Arges. `make help` lists the targets; settings are in config.mk.
 include config.mk
 
-VERSION   := 0.1.0
-ABI       := 0
+VERSION   := $(shell cat VERSION)
+ABI       := $(firstword $(subst ., ,$(VERSION)))
 PREFIX    ?= /usr/local
 BUILD     := build/$(OPT)
 LIBRARY   := $(BUILD)/libarges.a
@@ -66,11 +66,15 @@ $(BUILD)/obj/test/%.o:     CXXFLAGS += $(TEST_FLAGS)
 $(BUILD)/obj/bench/%.o:    INCLUDES += -Ibench
 $(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user sees
 
+# The program and the Python module say which version they are.
+says_version := -DARGES_VERSION='"$(VERSION)"'
+$(call objects,$(cli_sources) $(python_sources)) $(BUILD)/precompiled/cli.hpp.gch: VERSION
+
 # What most files include is compiled once; examples see what a user sees.
 PRECOMPILED := $(BUILD)/precompiled/library.hpp
 $(BUILD)/obj/test/%.o:     PRECOMPILED := $(BUILD)/precompiled/test.hpp
 $(BUILD)/obj/src/cli/%.o:  PRECOMPILED := $(BUILD)/precompiled/cli.hpp
-$(BUILD)/obj/src/cli/%.o $(BUILD)/precompiled/cli.hpp.gch: CXXFLAGS += $(COOL_FLAGS)
+$(BUILD)/obj/src/cli/%.o $(BUILD)/precompiled/cli.hpp.gch: CXXFLAGS += $(COOL_FLAGS) $(says_version)
 $(foreach folder,c handles io/model io/checkpoint,$(BUILD)/obj/src/$(folder)/%.o) $(BUILD)/obj/src/redistribute/second_%.o: CXXFLAGS += $(COOL_FLAGS)
 $(BUILD)/obj/examples/%.o: PRECOMPILED :=
 $(BUILD)/precompiled/library.hpp: src/base/precompiled.hpp
@@ -134,20 +138,28 @@ $(BUILD)/bench/$(1): $(call objects,$(wildcard bench/$(1)/*.cpp)) $(LIBRARY)
 endef
 $(foreach folder,$(bench_folders),$(eval $(call bench_objects,$(folder))))
 
-# Fortran: the modules arges over arges.h and tapp over tapp.h, for the compiler behind MPIFC.
+# Fortran: the modules arges over arges.h and tapp over tapp.h, for the compiler behind MPIFC. Some are made from headers.
 FORTRAN         := $(BUILD)/libarges_fortran.a
 MODULES         := $(BUILD)/fortran
+made_modules    := arges_interfaces tapp
 fortran_object   = $(1:%=$(BUILD)/obj/src/fortran/%.o)
-fortran_objects := $(patsubst src/fortran/%.f90,$(call fortran_object,%),$(wildcard src/fortran/*.f90)) $(call fortran_object,descriptors)
+fortran_objects := $(call fortran_object,$(basename $(notdir $(wildcard src/fortran/*.f90))) $(made_modules) descriptors)
 $(FORTRAN): $(fortran_objects)
 	@rm -f $@
 	ar rcs $@ $^
 $(BUILD)/obj/src/fortran/descriptors.o: src/fortran/descriptors.c src/fortran/descriptors.h include/arges.h
 	@mkdir -p $(@D)
 	$(MPICC) $(C_FLAGS) -fPIC -Iinclude -c $< -o $@
+$(MODULES)/arges_interfaces.f90: include/arges.h src/fortran/descriptors.h
+$(MODULES)/tapp.f90: include/tapp.h
+$(made_modules:%=$(MODULES)/%.f90): $(MODULES)/%.f90: scripts/fortran_interfaces.py
+	@mkdir -p $(@D)
+	scripts/fortran_interfaces.py $* $(filter %.h,$^) >$@
+compile_module = @mkdir -p $(@D) $(MODULES)$(newline)$(MPIFC) $(FORTRAN_FLAGS) -fPIC -J $(MODULES) -c $< -o $@
+$(call fortran_object,$(made_modules)): $(BUILD)/obj/src/fortran/%.o: $(MODULES)/%.f90
+	$(compile_module)
 $(BUILD)/obj/src/fortran/%.o: src/fortran/%.f90 $(wildcard src/fortran/*.inc)
-	@mkdir -p $(@D) $(MODULES)
-	$(MPIFC) $(FORTRAN_FLAGS) -fPIC -J $(MODULES) -c $< -o $@
+	$(compile_module)
 $(call fortran_object,arges_errors): $(call fortran_object,arges_interfaces)
 $(call fortran_object,arges_tensors): $(call fortran_object,arges_errors)
 $(call fortran_object,arges_statements arges_matrices arges_files): $(call fortran_object,arges_tensors)
@@ -195,7 +207,7 @@ MODULE     ?= $(PACKAGE)/_core.so
 python_says = $(shell $(PYTHON) -c "import sysconfig, nanobind; print($(1))" 2>/dev/null)
 python_objects := $(call objects,$(python_sources)) $(BUILD)/obj/nanobind.o
 $(BUILD)/obj/src/python/%.o: INCLUDES += -isystem $(call python_says,nanobind.include_dir()) -isystem $(call python_says,sysconfig.get_paths()['include'])
-$(BUILD)/obj/src/python/%.o: private CXXFLAGS += -O1 -g0 -fno-strict-aliasing
+$(BUILD)/obj/src/python/%.o: private CXXFLAGS += -O1 -g0 -fno-strict-aliasing $(says_version)
 $(BUILD)/obj/src/python/%.o: PRECOMPILED :=
 ifneq ($(filter python-package python-module,$(MAKECMDGOALS)),)
 $(call write_stamp,$(BUILD)/python.stamp,$(call python_says,nanobind.__version__) $(call python_says,sysconfig.get_paths()['include']))
@@ -247,7 +259,7 @@ endif
 	@$(timed) --table
 
 # What looks at texts only goes on beside the compilation.
-text_checks := $(addprefix check-,format layers includes headers sizes fragments)
+text_checks := $(addprefix check-,format layers includes headers sizes fragments version)
 .PHONY: $(text_checks) text-docs check-everything-built check-all
 $(text_checks): check-%:
 	@$(timed) scripts/check_$*.sh

@@ -31,7 +31,7 @@ links() {
     done
 }
 
-documents="README.md $(ls docs/*.md)"
+documents="README.md CONTRIBUTING.md $(ls docs/*.md)"
 for document in $documents; do
     wrong=$(quoted "$document"; links "$document")
     if [ -n "$wrong" ]; then echo "$wrong"; bad=1; fi

@@ -62,7 +62,7 @@ if [ -f "$BUILD/libarges_fortran.a" ]; then
     mkdir -p "$root/lib/arges-fortran" "$root/share/arges/fortran"
     install -m 644 "$BUILD/libarges_fortran.a" "$root/lib/"
     install -m 644 "$BUILD"/fortran/*.mod "$root/lib/arges-fortran/"  # for the compiler that made them
-    install -m 644 src/fortran/*.* "$root/share/arges/fortran/"       # for others
+    install -m 644 src/fortran/*.* "$BUILD"/fortran/*.f90 "$root/share/arges/fortran/"  # for others
     cat >"$pkgconfig/arges-fortran.pc" <<END
 prefix=\${pcfiledir}/../..
 

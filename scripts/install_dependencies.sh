@@ -23,7 +23,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 This is not Debian or Ubuntu, so nothing is installed. Arges needs
   to build:  make, a C++20 compiler, an MPI (MPICH, Open MPI), a BLAS with cblas.h and LAPACK (OpenBLAS),
              ScaLAPACK and HDF5 built for that MPI, fmt, CLI11, nlohmann-json, zlib
-  to check:  GoogleTest, Doxygen, CMake, pkg-config, clang-format 14, gfortran (for the same MPI), as well
+  to check:  GoogleTest, Doxygen, CMake, pkg-config, clang-format 14, gfortran (for the same MPI), Python, as well
   to check all: clang 14 and its OpenMP
   to simulate: SimGrid
 Bring them, name them in config.mk, and set ARGES_SKIP_INSTALL=1.

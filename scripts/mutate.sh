@@ -34,7 +34,7 @@ copy() {
     local tree
     for tree in tree clean; do
         mkdir -p "$work/$tree/$(dirname "$BUILD")"
-        cp -a Makefile config.mk examples include scripts src test "$work/$tree"
+        cp -a Makefile VERSION config.mk examples include scripts src test "$work/$tree"
         cp -a "$BUILD" "$work/$tree/$BUILD"
     done
     mkdir -p "$work/results"

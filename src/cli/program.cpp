@@ -14,9 +14,6 @@ namespace arges::cli {
 
 namespace {
 
-#ifndef ARGES_VERSION
-#define ARGES_VERSION "0.1.0"
-#endif
 constexpr const char* version = "arges " ARGES_VERSION;
 
 /// One line, whatever the message was.

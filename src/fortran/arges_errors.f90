@@ -1,24 +1,29 @@
 !> Status, element types and choices of Arges, and how calls end.
 module arges_errors
-    use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_null_char, c_ptr
+    use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: error_unit
-    use arges_interfaces, only: arges_message, text_length
+    use arges_interfaces
     implicit none
     private
 
     !> What a call says.
-    integer(c_int), parameter, public :: arges_ok = 0, arges_invalid_argument = 1, arges_out_of_memory = 2, arges_unsupported = 3, &
-        arges_mpi_error = 4, arges_error = 5
+    public :: arges_ok, arges_invalid_argument, arges_out_of_memory, arges_unsupported, arges_mpi_error, arges_error
     !> Element types: real(real32), real(real64), complex(real32), complex(real64), integer(int16), integer(int32), integer(int64),
     !> logical(c_bool).
-    integer(c_int), parameter, public :: arges_float32 = 0, arges_float64 = 1, arges_complex64 = 2, arges_complex128 = 3, &
-        arges_int16 = 4, arges_int32 = 5, arges_int64 = 6, arges_bool = 7
+    public :: arges_float32, arges_float64, arges_complex64, arges_complex128, arges_int16, arges_int32, arges_int64, arges_bool
     !> How a term is fitted to the symmetry of the left-hand side.
-    integer(c_int), parameter, public :: arges_as_it_is = 0, arges_antisymmetrized = 1, arges_symmetrized = 2, arges_canonical = 3
+    public :: arges_as_it_is, arges_antisymmetrized, arges_symmetrized, arges_canonical
     !> What to do with several values for one element of a sparse tensor.
-    integer(c_int), parameter, public :: arges_refuse = 0, arges_sum = 1, arges_keep_first = 2
+    public :: arges_refuse, arges_sum, arges_keep_first
 
     public :: finish, message_of, text_of, to_c
+
+    interface
+        integer(c_size_t) function c_strlen(text) bind(C, name='strlen')
+            import
+            type(c_ptr), value :: text
+        end function
+    end interface
 
 contains
 
@@ -42,7 +47,7 @@ contains
         character(:), allocatable :: text
 
         text = ''
-        if (code /= arges_ok) text = text_of(arges_message())
+        if (code /= arges_ok) text = text_of(c_message())
     end function
 
     !> A text of C.
@@ -56,7 +61,7 @@ contains
             text = ''
             return
         end if
-        call c_f_pointer(pointer, letters, [text_length(pointer)])
+        call c_f_pointer(pointer, letters, [c_strlen(pointer)])
         allocate (character(size(letters)) :: text)
         do i = 1, size(letters)
             text(i:i) = letters(i)

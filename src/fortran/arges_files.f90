@@ -102,7 +102,7 @@ contains
         type(c_ptr) :: made
         integer(c_int) :: code
 
-        code = arges_checkpoint_create(world%handle, trim(path)//c_null_char, made)
+        code = c_checkpoint_create(world%handle, trim(path)//c_null_char, made)
         if (code == arges_ok) then
             call self%destroy()
             self%handle = made
@@ -120,7 +120,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_checkpoint_add(self%handle, trim(name)//c_null_char, tensor%handle)
+        code = c_checkpoint_add(self%handle, trim(name)//c_null_char, tensor%handle)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -134,7 +134,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_checkpoint_set_int64(self%handle, trim(name)//c_null_char, number)
+        code = c_checkpoint_set_int64(self%handle, trim(name)//c_null_char, number)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -148,7 +148,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_checkpoint_set_float64(self%handle, trim(name)//c_null_char, number)
+        code = c_checkpoint_set_float64(self%handle, trim(name)//c_null_char, number)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -160,7 +160,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_checkpoint_commit(self%handle)
+        code = c_checkpoint_commit(self%handle)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -170,7 +170,7 @@ contains
         class(arges_checkpoint), intent(inout) :: self
         integer(c_int) :: code
 
-        code = arges_checkpoint_destroy(self%handle)
+        code = c_checkpoint_destroy(self%handle)
         self%handle = c_null_ptr
     end subroutine
 
@@ -207,7 +207,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_checkpoint_read_int64(world%handle, trim(path)//c_null_char, trim(name)//c_null_char, number)
+        code = c_checkpoint_read_int64(world%handle, trim(path)//c_null_char, trim(name)//c_null_char, number)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -221,7 +221,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_checkpoint_read_float64(world%handle, trim(path)//c_null_char, trim(name)//c_null_char, number)
+        code = c_checkpoint_read_float64(world%handle, trim(path)//c_null_char, trim(name)//c_null_char, number)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine

@@ -147,7 +147,7 @@ contains
             allocate (numbers(count))
             numbers = own
         end if
-        call arges_free(from)
+        call c_free(from)
     end subroutine
 
 end module arges_matrices

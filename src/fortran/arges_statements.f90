@@ -48,7 +48,7 @@ contains
         second = c_null_ptr
         if (present(b)) second = b%handle
         call to_c(b_labels, own_labels)
-        code = arges_f_contract(alpha, a%handle, trim(a_labels)//c_null_char, second, own_labels, beta, c%handle, &
+        code = c_f_contract(alpha, a%handle, trim(a_labels)//c_null_char, second, own_labels, beta, c%handle, &
                trim(c_labels)//c_null_char)
         if (present(message)) message = message_of(code)
         call finish(code, status)
@@ -82,7 +82,7 @@ contains
         type(c_ptr) :: made
         integer(c_int) :: code
 
-        code = arges_statement_create(left%handle, trim(labels)//c_null_char, made)
+        code = c_statement_create(left%handle, trim(labels)//c_null_char, made)
         if (code == arges_ok) then
             call self%destroy()
             self%handle = made
@@ -98,7 +98,7 @@ contains
         class(arges_statement), intent(inout) :: self
         integer(c_int) :: code
 
-        code = arges_statement_destroy(self%handle)
+        code = c_statement_destroy(self%handle)
         self%handle = c_null_ptr
         call self%world%destroy()
     end subroutine
@@ -141,7 +141,7 @@ contains
                 code = added(self, [a, b], labels, alpha, projection, is_conjugated)
             end block
         else if (present(b) .or. present(b_labels)) then
-            code = arges_world_agree(c_null_ptr, arges_invalid_argument, &
+            code = c_world_agree(c_null_ptr, arges_invalid_argument, &
                                      'arges_statement%add: b and b_labels go together'//c_null_char)
         else
             code = added(self, [a], [a_labels], alpha, projection, is_conjugated(:1))
@@ -182,7 +182,7 @@ contains
         fits = size(labels) == size(factors)
         if (present(conjugated)) fits = fits .and. size(conjugated) == size(factors)
         if (.not. fits) then
-            code = arges_world_agree(c_null_ptr, arges_invalid_argument, &
+            code = c_world_agree(c_null_ptr, arges_invalid_argument, &
                                      'arges_statement%add_product: one text of labels for each factor'//c_null_char)
             return
         end if
@@ -196,7 +196,7 @@ contains
         if (present(conjugated)) where (conjugated) is_conjugated = 1
         fitted = arges_as_it_is
         if (present(projection)) fitted = projection
-        code = arges_f_statement_add(self%handle, self%element, alpha, size(factors, kind=c_int), &
+        code = c_f_statement_add(self%handle, self%element, alpha, size(factors, kind=c_int), &
                                      [(factors(f)%handle, f=1, size(factors))], [(c_loc(texts(1, f)), f=1, size(factors))], &
                                      is_conjugated, fitted)
     end function
@@ -214,7 +214,7 @@ contains
 
         is_complement = 0
         if (present(complement)) is_complement = merge(1_c_int, 0_c_int, complement)
-        code = arges_statement_where(self%handle, mask%handle, trim(labels)//c_null_char, is_complement)
+        code = c_statement_where(self%handle, mask%handle, trim(labels)//c_null_char, is_complement)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -231,7 +231,7 @@ contains
 
         call to_c(repeated, own_repeated)
         call to_c(summed, own_summed)
-        code = arges_statement_vouch(self%handle, own_repeated, own_summed)
+        code = c_statement_vouch(self%handle, own_repeated, own_summed)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -244,7 +244,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_f_statement_run(self%handle, self%world%handle, self%element, beta)
+        code = c_f_statement_run(self%handle, self%world%handle, self%element, beta)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -259,10 +259,10 @@ contains
         type(c_ptr) :: plan
         integer(c_int) :: code
 
-        code = arges_f_statement_explain(self%handle, self%element, beta, plan)
+        code = c_f_statement_explain(self%handle, self%element, beta, plan)
         if (code == arges_ok) then
             text = text_of(plan)
-            call arges_free(plan)
+            call c_free(plan)
         end if
         if (present(message)) message = message_of(code)
         call finish(code, status)
@@ -275,7 +275,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_statement_divide(self%handle)
+        code = c_statement_divide(self%handle)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine

@@ -95,7 +95,7 @@ contains
         integer(c_int) :: code
 
         call to_c(torus, own_torus)
-        code = arges_world_create_f(int(comm, c_int), own_torus, made)
+        code = c_world_create_f(int(comm, c_int), own_torus, made)
         if (code == arges_ok) call replace_world(self, made)
         if (present(message)) message = message_of(code)
         call finish(code, status)
@@ -113,7 +113,7 @@ contains
         integer(c_int) :: code
 
         call to_c(torus, own_torus)
-        code = arges_world_create_dry_run(int(ranks, c_int64_t), own_torus, made)
+        code = c_world_create_dry_run(int(ranks, c_int64_t), own_torus, made)
         if (code == arges_ok) call replace_world(self, made)
         if (present(message)) message = message_of(code)
         call finish(code, status)
@@ -134,7 +134,7 @@ contains
         type(c_ptr) :: made
 
         made = c_null_ptr
-        if (c_associated(other%handle)) call finish(arges_world_copy(other%handle, made))
+        if (c_associated(other%handle)) call finish(c_world_copy(other%handle, made))
         call replace_world(self, made)
     end subroutine
 
@@ -143,7 +143,7 @@ contains
         class(arges_world), intent(inout) :: self
         integer(c_int) :: code
 
-        code = arges_world_destroy(self%handle)
+        code = c_world_destroy(self%handle)
         self%handle = c_null_ptr
     end subroutine
 
@@ -153,7 +153,7 @@ contains
         integer(c_int64_t) :: number
 
         number = 0
-        call finish(arges_world_size(self%handle, number))
+        call finish(c_world_size(self%handle, number))
         world_size = int(number)
     end function
 
@@ -163,7 +163,7 @@ contains
         integer(c_int64_t) :: number
 
         number = 0
-        call finish(arges_world_rank(self%handle, number))
+        call finish(c_world_rank(self%handle, number))
         world_rank = int(number)
     end function
 
@@ -178,7 +178,7 @@ contains
         character(:), allocatable :: text
 
         call to_c(own_message, text)
-        code = arges_world_agree(self%handle, int(own_status, c_int), text)
+        code = c_world_agree(self%handle, int(own_status, c_int), text)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -188,7 +188,7 @@ contains
         class(arges_world), intent(in) :: self
 
         world_memory_limit = 0
-        call finish(arges_world_memory_limit(self%handle, world_memory_limit))
+        call finish(c_world_memory_limit(self%handle, world_memory_limit))
     end function
 
     !> Sets it; the smallest value of the ranks counts.
@@ -199,7 +199,7 @@ contains
         character(:), allocatable, intent(out), optional :: message
         integer(c_int) :: code
 
-        code = arges_world_set_memory_limit(self%handle, bytes)
+        code = c_world_set_memory_limit(self%handle, bytes)
         if (present(message)) message = message_of(code)
         call finish(code, status)
     end subroutine
@@ -211,14 +211,14 @@ contains
 
         in_use = 0
         peak = 0
-        call finish(arges_world_memory(self%handle, in_use, peak))
+        call finish(c_world_memory(self%handle, in_use, peak))
     end subroutine
 
     !> Starts a new measurement of the peak. Local.
     subroutine world_reset_peak(self)
         class(arges_world), intent(inout) :: self
 
-        call finish(arges_world_reset_peak(self%handle))
+        call finish(c_world_reset_peak(self%handle))
     end subroutine
 
     !> What the latest statement took over all ranks: payload bytes and messages sent, seconds of the slowest rank.
@@ -227,7 +227,7 @@ contains
         integer(int64), intent(out) :: bytes_sent, messages
         real(real64), intent(out) :: seconds
 
-        call finish(arges_world_report(self%handle, bytes_sent, messages, seconds))
+        call finish(c_world_report(self%handle, bytes_sent, messages, seconds))
     end subroutine
 
     !> Puts a tensor that was made in place of what the variable had.
@@ -291,10 +291,10 @@ contains
         call to_c(symmetry, own_symmetry)
         call to_c(name, own_name)
         if (is_sparse) then
-            code = arges_tensor_create_sparse(world%handle, element, size(extents, kind=c_int), extents, own_letters, &
+            code = c_tensor_create_sparse(world%handle, element, size(extents, kind=c_int), extents, own_letters, &
                                               own_symmetry, own_name, made)
         else
-            code = arges_tensor_create(world%handle, element, size(extents, kind=c_int), extents, own_letters, own_symmetry, &
+            code = c_tensor_create(world%handle, element, size(extents, kind=c_int), extents, own_letters, own_symmetry, &
                                        own_name, made)
         end if
         if (code == arges_ok) call take(self, made)
@@ -308,7 +308,7 @@ contains
 
         if (c_associated(self%handle, other%handle)) return
         made = c_null_ptr
-        if (c_associated(other%handle)) call finish(arges_tensor_copy(other%handle, made))
+        if (c_associated(other%handle)) call finish(c_tensor_copy(other%handle, made))
         call take(self, made)
     end subroutine
 
@@ -317,7 +317,7 @@ contains
         class(arges_tensor), intent(inout) :: self
         integer(c_int) :: code
 
-        code = arges_tensor_destroy(self%handle)
+        code = c_tensor_destroy(self%handle)
         self%handle = c_null_ptr
     end subroutine
 
@@ -331,7 +331,7 @@ contains
         type(c_ptr) :: made
         integer(c_int) :: code
 
-        code = arges_tensor_convert(self%handle, element, made)
+        code = c_tensor_convert(self%handle, element, made)
         if (code == arges_ok) call take(result, made)
         if (present(message)) message = message_of(code)
         call finish(code, status)
@@ -346,7 +346,7 @@ contains
         type(c_ptr) :: made
         integer(c_int) :: code
 
-        code = arges_tensor_to_dense(self%handle, made)
+        code = c_tensor_to_dense(self%handle, made)
         if (code == arges_ok) call take(result, made)
         if (present(message)) message = message_of(code)
         call finish(code, status)
@@ -365,7 +365,7 @@ contains
 
         own_cutoff = -1
         if (present(cutoff)) own_cutoff = cutoff
-        code = arges_tensor_to_sparse(self%handle, own_cutoff, made)
+        code = c_tensor_to_sparse(self%handle, own_cutoff, made)
         if (code == arges_ok) call take(result, made)
         if (present(message)) message = message_of(code)
         call finish(code, status)
@@ -384,7 +384,7 @@ contains
 
         call to_c(letters, own_letters)
         call to_c(symmetry, own_symmetry)
-        code = arges_tensor_with_symmetry(self%handle, own_letters, own_symmetry, made)
+        code = c_tensor_with_symmetry(self%handle, own_letters, own_symmetry, made)
         if (code == arges_ok) call take(result, made)
         if (present(message)) message = message_of(code)
         call finish(code, status)

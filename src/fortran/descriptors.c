@@ -227,7 +227,7 @@ arges_status arges_f_accumulate(arges_tensor* tensor, int64_t count, const int64
     return status;
 }
 
-arges_status arges_f_read(const arges_tensor* tensor, int64_t count, const int64_t* keys, const CFI_cdesc_t* values) {
+arges_status arges_f_read(const arges_tensor* tensor, int64_t count, const int64_t* keys, CFI_cdesc_t* values) {
     problem wrong = {ARGES_OK, ""};
     array own = array_of(values, type_of_tensor(tensor), count, 0, &wrong);
     arges_status status = agreed(tensor, &wrong);
@@ -253,7 +253,7 @@ static int64_t count_for(const arges_tensor* tensor, const CFI_cdesc_t* elements
     return count;
 }
 
-arges_status arges_f_gather(const arges_tensor* tensor, const CFI_cdesc_t* elements) {
+arges_status arges_f_gather(const arges_tensor* tensor, CFI_cdesc_t* elements) {
     problem wrong = {ARGES_OK, ""};
     const int64_t count = count_for(tensor, elements, &wrong);
     array own = array_of(elements, type_of_tensor(tensor), count, 0, &wrong);
@@ -273,7 +273,7 @@ arges_status arges_f_set_array(arges_tensor* tensor, const CFI_cdesc_t* elements
     return status;
 }
 
-arges_status arges_f_sum(const arges_tensor* tensor, const CFI_cdesc_t* sum) {
+arges_status arges_f_sum(const arges_tensor* tensor, CFI_cdesc_t* sum) {
     problem wrong = {ARGES_OK, ""};
     array own = array_of(sum, type_of_tensor(tensor), 1, 0, &wrong);
     arges_status status = agreed(tensor, &wrong);
@@ -282,7 +282,7 @@ arges_status arges_f_sum(const arges_tensor* tensor, const CFI_cdesc_t* sum) {
     return status;
 }
 
-arges_status arges_f_dot(const arges_tensor* a, const arges_tensor* b, const CFI_cdesc_t* result) {
+arges_status arges_f_dot(const arges_tensor* a, const arges_tensor* b, CFI_cdesc_t* result) {
     problem wrong = {ARGES_OK, ""};
     array own = array_of(result, type_of_tensor(a), 1, 0, &wrong);
     arges_status status = agreed(a, &wrong);
@@ -328,7 +328,7 @@ arges_status arges_f_statement_explain(const arges_statement* statement, int typ
     return status == ARGES_OK ? arges_statement_explain(statement, own_number, text) : status;
 }
 
-arges_status arges_f_take(const arges_tensor* tensor, const void* values, const CFI_cdesc_t* to) {
+arges_status arges_f_take(const arges_tensor* tensor, const void* values, CFI_cdesc_t* to) {
     problem wrong = {ARGES_OK, ""};
     array own = array_of(to, type_of_tensor(tensor), count_of(to), 0, &wrong);
     const arges_status status = arges_world_agree(NULL, wrong.status, wrong.text);

@@ -149,6 +149,7 @@ void raise_interruption(const World& world) {
 NB_MODULE(_core, module) {
     using namespace arges::python;
     module.doc() = "The library behind the package arges; use the package.";
+    module.attr("version") = ARGES_VERSION;
     // Objects that are alive when the interpreter ends, held by another package for example, are no fault of the user's.
     nanobind::set_leak_warnings(false);
     bind_errors(module);

@@ -23,6 +23,7 @@ from ._products import *  # noqa: F403
 from ._reductions import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
+from ._core import version as _version
 from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
 from ._einsum import einsum
 from ._files import load, read, save, write
@@ -36,7 +37,7 @@ from ._types import complex64, complex128, float32, float64, int16, int32, int64
 from ._world import World, default_world, set_default_world
 from .statements import antisymmetrized, canonical, over, symmetrized
 
-__version__ = "0.1.0"
+__version__ = _version
 __array_api_version__ = "2023.12"
 __array_namespace_info__ = _functions.__array_namespace_info__
 e, inf, nan, newaxis, pi = _math.e, _math.inf, _math.nan, None, _math.pi
