@@ -38,7 +38,7 @@ OPENMP_FLAGS := -fopenmp
 #    with the flags that compile soonest and still name lines; what `address` finds need not be found twice.
 OPT ?= fast
 ifeq ($(OPT),fast)
-  OPT_FLAGS := -O3 -march=native -DNDEBUG
+  OPT_FLAGS := -O3 -march=native -DNDEBUG -ffunction-sections  # a program takes the functions that it calls
   COOL_FLAGS := -O1  # of what is not hot: the program, its documents, calls from C (the folders stand in the Makefile)
   TEST_FLAGS := -O1  # of the tests' own files: these compile in half the time
 else ifeq ($(OPT),checked)
@@ -56,6 +56,6 @@ IS_CLANG := $(findstring clang,$(shell $(MPICXX) --version 2>/dev/null))
 CXXFLAGS := -std=c++20 $(PIC_FLAGS) -Wall -Wextra -Wpedantic -Wshadow -Wfloat-conversion $(if $(IS_CLANG),-Wno-unknown-warning-option -Wno-pass-failed,-Wno-restrict) $(OPT_FLAGS) $(OPENMP_FLAGS)
 C_FLAGS  := -std=c99 -Wall -Wextra -Wpedantic -Wshadow -O2 -g1
 FORTRAN_FLAGS := -std=f2018 -Wall -Wextra -Wno-unused-dummy-argument -O2 -g1
-LDFLAGS  := $(SANITIZE) $(OPENMP_FLAGS)
+LDFLAGS  := $(SANITIZE) $(OPENMP_FLAGS) -Wl,--gc-sections
 FMT_LIBS := -lfmt
 ZLIB_LIBS := -lz
