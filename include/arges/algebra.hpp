@@ -65,7 +65,7 @@ struct Generic {
         if constexpr (is_complex<T>)
             return {static_cast<double>(of(element).real()), static_cast<double>(of(element).imag())};
         else if constexpr (is_number<T>)
-            return of(element);
+            return static_cast<double>(of(element));
         else
             return is_zero(element) ? 0.0 : 1.0;
     }
@@ -135,7 +135,7 @@ struct Generic {
         if constexpr (is_plus_times && !std::is_integral_v<T>) {
             return static_cast<real_of<T>>(factor) * element;
         } else {
-            std::uint64_t n = factor < 0 ? -factor : factor;
+            auto n = static_cast<std::uint64_t>(factor < 0 ? -factor : factor);
             T sum = zero(), power = element;
             for (bool first = true; n > 0; n >>= 1U) {
                 if ((n & 1U) != 0) {
@@ -165,7 +165,7 @@ struct Generic {
         double sum = 0;
         for (std::size_t i = 0; i < weights.size(); ++i)
             if (!same(static_cast<const T*>(elements)[static_cast<std::int64_t>(i) * stride], zero())) sum += weights[i];
-        return sum;
+        return static_cast<std::int64_t>(sum);
     }
     static void make_real(void* data, std::int64_t count) {
         if constexpr (is_complex<T>)

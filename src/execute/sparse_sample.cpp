@@ -56,7 +56,7 @@ std::vector<std::uint64_t> evenly_spaced(const Communicator* comm, const IndexSp
         const double step = std::max(1.0, static_cast<double>(total) / wanted);
         const auto rank = comm == nullptr ? std::int64_t{0} : comm->rank();
         for (double at = step * unit_interval(splitmix(static_cast<std::uint64_t>(rank))); at < static_cast<double>(count); at += step)
-            mine.push_back(hash_of(columns, at));
+            mine.push_back(hash_of(columns, static_cast<std::size_t>(at)));
     });
     return all(comm, mine);
 }

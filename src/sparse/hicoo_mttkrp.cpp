@@ -115,7 +115,7 @@ MemoryTally hicoo_memory(std::span<const std::int64_t> rows, std::int64_t count)
     const auto order = std::ssize(rows);
     double places = 1;
     for (auto n : rows) places *= static_cast<double>((n >> BlockedNonzeros<T>::block_bits) + 1);
-    const std::int64_t blocks = std::min(places, static_cast<double>(count));
+    const auto blocks = static_cast<std::int64_t>(std::min(places, static_cast<double>(count)));
     MemoryTally tally;
     tally.add(sorting_memory(count));
     const auto positions = tally.held();

@@ -316,7 +316,7 @@ Links::Passing Links::pass_directly(Dimensions along) const {
 /// The ways for one line.
 std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) const {
     std::vector<Passing> result{pass_directly(along)};
-    const std::int64_t ranks = group(along);
+    const auto ranks = static_cast<std::int64_t>(group(along));
     if (!is_torus_ || ranks < 3) return result;
     const auto factors = along >> line.first;
     const auto length = line.length();

@@ -29,7 +29,7 @@ void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, s
             text += ' ';
         }
         if constexpr (std::is_integral_v<T>)
-            append_number(text, values[i]);
+            append_number(text, std::int64_t{values[i]});
         else
             append_number(text, values[i]);
         text += '\n';
