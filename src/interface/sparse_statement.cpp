@@ -1,6 +1,7 @@
 // Checking, planning and explaining statements with sparse tensors.
 #include "interface/sparse_statement.hpp"
 
+#include "base/checked.hpp"
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "comm/values.hpp"
@@ -116,8 +117,11 @@ SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const 
     result.is_dense = true;
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& factor = term.factors[f];
-        Operand operand{product.factors[f].labels, factor.sparse,  factor.tensor,  factor.conjugated && !factor.is_mask, text_of(factor), 0,
-                        factor.sparse != nullptr,  factor.is_mask, factor.is_actor};
+        Operand operand{{product.factors[f].labels, 0, factor.sparse != nullptr, factor.is_mask, factor.is_actor},
+                        factor.sparse,
+                        factor.tensor,
+                        text_of(factor),
+                        factor.conjugated && !factor.is_mask};
         result.acts = result.acts || factor.is_actor;
         (factor.is_complement ? result.excluded : result.operands).push_back(std::move(operand));
         result.is_dense = result.is_dense && (!factor.sparse || factor.is_complement);
@@ -466,6 +470,7 @@ SparseStepPlan SparseStatement::planned(SparseStep& step, std::vector<Operand>& 
         if (!forgets_steps()) throw;
         make();
     }
+    if constexpr (is_checked_build) compare(plan);
     if (plan.phases.parts > 1) return plan;
     for (std::size_t o = 0; o < step.sparse.size(); ++o) {
         auto& operand = operands[choice.operands[o]];
@@ -477,6 +482,13 @@ SparseStepPlan SparseStatement::planned(SparseStep& step, std::vector<Operand>& 
     if (step.counts)  // patterns may be other ones now, of the same nonzeros
         world_.sparse_counts().use(counts_key(operands[choice.operands[0]], operands[choice.operands[1]], choice.output)) = *step.counts;
     return plan;
+}
+
+/// @throws Error if the ranks have different plans: they would wait for messages that nobody sends
+void SparseStatement::compare(const SparseStepPlan& plan) const {
+    Digest digest;
+    digest.add(plan.grid.parts).add(plan.grid.by_hash).add(plan.phases.label).add(plan.phases.parts);
+    if (!world_.communicator().all_equal(digest.value())) throw Error("the ranks have different plans for " + text());
 }
 
 /// Finds out which nonzeros meet; null: memory does not suffice. @param beside  bytes that are in use
@@ -556,7 +568,7 @@ std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
         }
         auto operands = counted(term.operands);
         for (int number = 1;; ++number) {
-            const auto choice = next_step(term, operands);
+            const auto choice = chosen_step(term, operands);
             auto step = step_for(term, operands, choice);
             if (!choice.is_sparse) {
                 std::vector<std::int64_t> lengths;
@@ -572,8 +584,8 @@ std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
             text += "step " + std::to_string(number) + ": " + to_string(plan, step);
             if (!other_ranks) text += found_by_inspection(step, operands, choice);
             if (choice.is_last) break;
-            Operand result{choice.output,        nullptr,         nullptr, false, "result " + std::to_string(number),
-                           plan.result_nonzeros, choice.is_sparse};
+            Operand result{{choice.output, plan.result_nonzeros, choice.is_sparse}};
+            result.name = "result " + std::to_string(number);
             operands = replaced(operands, choice, std::move(result));
         }
     }

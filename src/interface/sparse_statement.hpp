@@ -7,6 +7,7 @@
 #include "interface/sparse_symmetry.hpp"
 #include "interface/tensor_state.hpp"
 #include "plan/product/product.hpp"
+#include "plan/sparse/sparse_order.hpp"
 
 #include <cstring>
 #include <exception>
@@ -71,40 +72,25 @@ public:
     static bool is_meant(const Factor& left, const std::vector<Term>& right);
 
 private:
-    /// A factor, or what steps have made of some.
-    struct Operand {
-        std::vector<int> labels;
-        std::shared_ptr<SparseState> sparse;
-        std::shared_ptr<TensorState> dense;
-        bool conjugated = false;
+    /// A factor with its elements; no tensor, of what is not computed yet.
+    struct Operand : OrderedFactor {
+        std::shared_ptr<SparseState> sparse{};
+        std::shared_ptr<TensorState> dense{};
         std::string name{};
-        double nonzeros = 0;  ///< expected; of what is not computed yet
-        bool is_sparse = false;
-        bool is_mask = false;
-        bool is_actor = false;               ///< of another type, whose elements act on those of the other factor
+        bool conjugated = false;
         bool is_given = false;               ///< a result that is an operand itself, which others have
         std::shared_ptr<SparseState> own{};  ///< the user's tensor, if its nonzeros may be put elsewhere
     };
     /// A term with its labels as numbers.
-    struct LabelledTerm {
+    struct LabelledTerm : OrderedTerm {
         std::vector<std::string> names;
-        std::vector<std::int64_t> extents;
         std::vector<Operand> operands;
         std::vector<Operand> excluded;           ///< masks where nothing is stored
         std::vector<int> left;                   ///< labels of the left-hand side
-        std::vector<int> output;                 ///< each once
         bool is_dense = false;                   ///< no factor is sparse
-        bool makes_sparse = false;               ///< the last step has a sparse result
-        bool acts = false;                       ///< a factor acts on another one
         std::vector<SignedPermutation> counted;  ///< by which elements count for a left-hand side with symmetry
     };
-    /// Operands that a step takes, and what it gives.
-    struct Choice {
-        std::vector<std::size_t> operands;  ///< sparse ones first
-        std::vector<int> output;
-        bool is_sparse = true;
-        bool is_last = false;
-    };
+    using Choice = StepChoice;
 
     void check();
     void check_symmetry();
@@ -119,14 +105,12 @@ private:
     void agree_on_terms();
     std::string text() const;
     std::string found_by_inspection(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
-    double elements(const LabelledTerm& term, const std::vector<int>& labels) const;
     static std::vector<Operand> counted(std::vector<Operand> operands);
     static std::vector<Operand> replaced(const std::vector<Operand>& operands, const Choice& choice, Operand result);
-    static std::vector<int> kept_labels(const Operand& a, const Operand& b, std::vector<int> output);
     static std::string counts_key(const Operand& a, const Operand& b, const std::vector<int>& output);
     std::optional<ProductCounts> counts_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice);
     std::optional<ProductCounts> counts_of(const LabelledTerm& term, const Operand& a, const Operand& b, const std::vector<int>& output);
-    Choice next_step(const LabelledTerm& term, const std::vector<Operand>& operands);
+    Choice chosen_step(const LabelledTerm& term, const std::vector<Operand>& operands);
     SparseStep step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice);
     std::string key_of(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
     std::shared_ptr<PreparedSparseStep> kept_step(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice,
@@ -135,6 +119,7 @@ private:
     SparseStepPlan plan_of(SparseStep& step, const std::vector<Operand>& operands, const Choice& choice, std::int64_t ranks,
                            std::int64_t memory_limit, std::int64_t least_phases, bool counts) const;
     SparseStepPlan planned(SparseStep& step, std::vector<Operand>& operands, const Choice& choice, std::int64_t least_phases);
+    void compare(const SparseStepPlan& plan) const;
     std::shared_ptr<PreparedSparseStep> prepared(const SparseStep& step, const SparseStepPlan& plan, std::vector<Operand>& operands,
                                                  const Choice& choice, std::shared_ptr<const SparsePattern>& pattern);
     std::unique_ptr<SparseStepRun> inspect(const SparseStep& step, const SparseStepPlan& plan, const std::vector<Operand>& operands,

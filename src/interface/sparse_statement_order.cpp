@@ -1,31 +1,17 @@
-// The order in which statements with sparse tensors take their factors: two by two while several are sparse, by sampled counts, then all
-// dense ones at once.
+// What the order of factors of statements with sparse tensors depends on: counts of nonzeros, sampled where they are not known.
 #include "execute/sparse_sample.hpp"
 #include "interface/sparse_statement.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace arges {
 
 namespace {
 
-/// An intermediate result of a sparse and a dense factor is sparse where it is expected to fill less than this part of its elements.
-constexpr double sparse_fill = 0.125;
-
-/// Multiplications that a nonzero of an intermediate sparse result counts for, which is found and sorted.
-constexpr double result_steps = 10;
-
 /// Factors with fewer nonzeros are not sampled.
 constexpr double least_sampled = 1000;
 
 }  // namespace
-
-double SparseStatement::elements(const LabelledTerm& term, const std::vector<int>& labels) const {
-    double product = 1;
-    for (int label : SparseStep::distinct(labels)) product *= term.extents[label];
-    return product;
-}
 
 /// Operands that know how many nonzeros they have.
 std::vector<SparseStatement::Operand> SparseStatement::counted(std::vector<Operand> operands) {
@@ -56,13 +42,6 @@ std::string SparseStatement::counts_key(const Operand& a, const Operand& b, cons
     }
     append(key, kept_labels(a, b, output));
     return key;
-}
-
-/// Labels of two factors that are left; ascending.
-std::vector<int> SparseStatement::kept_labels(const Operand& a, const Operand& b, std::vector<int> output) {
-    std::erase_if(output, [&](int label) { return !SparseStep::has(a.labels, label) && !SparseStep::has(b.labels, label); });
-    std::sort(output.begin(), output.end());
-    return output;
 }
 
 /// How large the product of two sparse factors is, if that has been found out or can be. Collective where statements run.
@@ -113,100 +92,15 @@ std::optional<ProductCounts> SparseStatement::counts_for(const LabelledTerm& ter
     return counts_of(term, operands[choice.operands[0]], operands[choice.operands[1]], choice.output);
 }
 
-/// One sparse factor takes all dense ones at once. Of several, the pair with the fewest expected multiplications comes first.
-SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, const std::vector<Operand>& operands) {
-    std::vector<std::size_t> sparse, dense;
-    for (std::size_t o = 0; o < operands.size(); ++o) (operands[o].is_sparse ? sparse : dense).push_back(o);
-    if (sparse.size() == 1) {
-        auto all = sparse;
-        all.insert(all.end(), dense.begin(), dense.end());
-        return {all, term.output, term.makes_sparse, true};
+/// The next step; what the search asks for is measured. Collective where statements run.
+StepChoice SparseStatement::chosen_step(const LabelledTerm& term, const std::vector<Operand>& operands) {
+    const std::vector<OrderedFactor> factors(operands.begin(), operands.end());
+    for (MeasuredPairs measured;;) {
+        auto found = next_step(term, factors, measured);
+        if (auto* const choice = std::get_if<StepChoice>(&found)) return std::move(*choice);
+        for (const auto& pair : std::get<std::vector<FactorPair>>(found))
+            measured.emplace(pair, counts_of(term, operands[pair.a], operands[pair.b], pair.output));
     }
-    const auto shared = [&](std::size_t a, std::size_t b) {
-        std::vector<int> labels;
-        for (int label : SparseStep::distinct(operands[a].labels))
-            if (SparseStep::has(operands[b].labels, label)) labels.push_back(label);
-        return labels;
-    };
-    // Is a label left over by a step that takes these operands?
-    const auto is_needed = [&](int label, const std::vector<std::size_t>& taken) {
-        if (SparseStep::has(term.output, label)) return true;
-        for (std::size_t o = 0; o < operands.size(); ++o)
-            if (std::find(taken.begin(), taken.end(), o) == taken.end() && SparseStep::has(operands[o].labels, label)) return true;
-        return false;
-    };
-    const auto output_of = [&](const std::vector<std::size_t>& taken) {
-        auto all = term.output;
-        for (auto o : taken) all.insert(all.end(), operands[o].labels.begin(), operands[o].labels.end());
-        std::vector<int> output;
-        for (int label : SparseStep::distinct(all)) {
-            const bool is_there =
-                std::any_of(taken.begin(), taken.end(), [&](auto o) { return SparseStep::has(operands[o].labels, label); });
-            if (is_there && is_needed(label, taken)) output.push_back(label);
-        }
-        return output;
-    };
-    // A sparse factor whose labels the product of two others has, too, and which has all that are needed elsewhere.
-    const auto mask_for = [&](std::size_t a, std::size_t b) {
-        for (auto m : sparse) {
-            if (m == a || m == b || (term.acts && !operands[m].is_mask)) continue;
-            const auto labels = SparseStep::distinct(operands[m].labels);
-            const auto output = output_of({a, b, m});
-            const bool is_covered = std::all_of(labels.begin(), labels.end(), [&](int label) {
-                return SparseStep::has(operands[a].labels, label) || SparseStep::has(operands[b].labels, label);
-            });
-            const bool covers = std::all_of(output.begin(), output.end(), [&](int label) { return SparseStep::has(labels, label); });
-            if (is_covered && covers) return m;
-        }
-        return operands.size();
-    };
-    Choice best;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < sparse.size(); ++i) {
-        auto others = std::vector<std::size_t>(sparse.begin() + i + 1, sparse.end());
-        others.insert(others.end(), dense.begin(), dense.end());
-        for (auto other : others) {
-            const auto& a = operands[sparse[i]];
-            const auto& b = operands[other];
-            // What acts, and masks beside it, meet only that on which it acts: two of them have no product.
-            if (term.acts && (a.is_actor || a.is_mask) && (b.is_actor || b.is_mask)) continue;
-            const auto mask = b.is_sparse ? mask_for(sparse[i], other) : operands.size();
-            // Under a mask nothing larger than it is formed.
-            std::vector<std::size_t> taken{sparse[i], other};
-            if (mask < operands.size()) taken.push_back(mask);
-            const auto output = output_of(taken);
-            const auto products_of = [&](std::size_t x, std::size_t y) {
-                if (const auto counts = counts_of(term, operands[x], operands[y], output)) return counts->products;
-                const auto size = operands[y].is_sparse ? operands[y].nonzeros : elements(term, operands[y].labels);
-                return operands[x].nonzeros * size / std::max(1.0, elements(term, shared(x, y)));
-            };
-            auto products = products_of(sparse[i], other);
-            const auto multiplications = products;
-            if (mask < operands.size()) {
-                // Nothing larger than the mask is formed, by rows or by inner products.
-                products = std::min({products, products_of(mask, other), products_of(mask, sparse[i])}) / 2;
-            } else if (b.is_sparse || term.makes_sparse) {
-                products += result_steps * std::min(products, elements(term, output));
-            }
-            if (products >= least) continue;
-            least = products;
-            best.operands = taken;
-            if (mask < operands.size()) {
-                best.output = SparseStep::distinct(operands[mask].labels);
-                if (output.size() == best.output.size()) best.output = output;
-                best.is_sparse = true;
-            } else {
-                best.output = output;
-                // A sparse tensor has a mode: one label more is left, and summed later.
-                if (best.output.empty()) best.output = {shared(sparse[i], other).empty() ? a.labels[0] : shared(sparse[i], other)[0]};
-                // What a sparse result stores follows from the sparse factors alone.
-                best.is_sparse = b.is_sparse || term.makes_sparse ||
-                                 std::min(multiplications, elements(term, best.output)) < sparse_fill * elements(term, best.output);
-            }
-            best.is_last = term.makes_sparse && operands.size() == best.operands.size() && best.output == term.output;
-        }
-    }
-    return best;
 }
 
 }  // namespace arges

@@ -101,7 +101,7 @@ std::shared_ptr<SparseState> SparseStatement::as_it_is(const Operand& operand, c
 
 SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std::vector<Operand>& operands, const Choice& choice,
                                                    const void* alpha, const void* beta) {
-    Operand result{choice.output, nullptr, nullptr, false, "", 0, choice.is_sparse};
+    Operand result{{choice.output, 0, choice.is_sparse}};
     if (const auto& first = operands[choice.operands[0]]; (result.sparse = as_it_is(first, choice, alpha))) {
         result.is_given = result.sparse == first.sparse;
         return result;
@@ -380,7 +380,7 @@ SparseStatement::Operand SparseStatement::negated(const Operand& operand) const 
 SparseStatement::Operand SparseStatement::all_steps(const Term& term, const LabelledTerm& labels, const void* beta) {
     auto operands = counted(whole(labels.operands));
     for (;;) {
-        const auto choice = next_step(labels, operands);
+        const auto choice = chosen_step(labels, operands);
         auto result = computed(labels, operands, choice, choice.is_last ? term.coefficient.data() : nullptr, beta);
         if (choice.is_last) return labels.excluded.empty() ? result : without_excluded(labels, std::move(result));
         operands = replaced(operands, choice, std::move(result));

@@ -1,0 +1,159 @@
+#include "plan/sparse/sparse_order.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace arges {
+
+namespace {
+
+/// An intermediate result of a sparse and a dense factor is sparse where it is expected to fill less than this part of its elements.
+constexpr double sparse_fill = 0.125;
+
+/// Multiplications that a nonzero of an intermediate sparse result counts for, which is found and sorted.
+constexpr double result_steps = 10;
+
+using Places = std::vector<std::size_t>;
+
+class StepSearch {
+public:
+    StepSearch(const OrderedTerm& term, const std::vector<OrderedFactor>& factors, const MeasuredPairs& measured)
+        : term_(term), factors_(factors), measured_(measured) {
+        for (std::size_t f = 0; f < factors.size(); ++f) (factors[f].is_sparse ? sparse_ : dense_).push_back(f);
+    }
+
+    StepChoice run() {
+        auto others = sparse_;
+        others.insert(others.end(), dense_.begin(), dense_.end());
+        if (sparse_.size() == 1) return {others, term_.output, term_.makes_sparse, true};
+        for (std::size_t i = 0; i < sparse_.size(); ++i)
+            for (std::size_t j = i + 1; j < others.size(); ++j) consider(sparse_[i], others[j]);
+        return best_;
+    }
+    const std::vector<FactorPair>& wanted() const { return wanted_; }
+
+private:
+    void consider(std::size_t a, std::size_t b) {
+        const auto &first = factors_[a], &second = factors_[b];
+        // What acts, and masks beside it, meet only that on which it acts: two of them have no product.
+        if (term_.acts && (first.is_actor || first.is_mask) && (second.is_actor || second.is_mask)) return;
+        const auto mask = second.is_sparse ? mask_for(a, b) : std::nullopt;
+        // Under a mask nothing larger than it is formed.
+        Places taken{a, b};
+        if (mask) taken.push_back(*mask);
+        const auto output = output_of(taken);
+        const auto multiplications = products(a, b, output);
+        auto cost = multiplications;
+        if (mask)
+            cost = std::min({cost, products(*mask, b, output), products(*mask, a, output)}) / 2;  // by rows or by inner products
+        else if (second.is_sparse || term_.makes_sparse)
+            cost += result_steps * std::min(multiplications, elements(output));
+        if (cost >= least_) return;
+        least_ = cost;
+        best_ = mask ? under_mask(taken, output) : of_two(taken, output, multiplications);
+        best_.is_last = term_.makes_sparse && factors_.size() == taken.size() && best_.output == term_.output;
+    }
+
+    StepChoice under_mask(const Places& taken, const std::vector<int>& output) const {
+        auto labels = SparseStep::distinct(factors_[taken.back()].labels);
+        return {taken, output.size() == labels.size() ? output : std::move(labels), true, false};
+    }
+
+    StepChoice of_two(const Places& taken, std::vector<int> output, double multiplications) const {
+        const auto &a = factors_[taken[0]], &b = factors_[taken[1]];
+        // A sparse tensor has a mode: one label more is left, and summed later.
+        if (output.empty()) {
+            const auto common = shared(a, b);
+            output = {common.empty() ? a.labels[0] : common[0]};
+        }
+        // What a sparse result stores follows from the sparse factors alone.
+        const auto all = elements(output);
+        const bool is_sparse = b.is_sparse || term_.makes_sparse || std::min(multiplications, all) < sparse_fill * all;
+        return {taken, std::move(output), is_sparse, false};
+    }
+
+    /// A sparse factor whose labels the product of two others has, too, and which has all that are needed elsewhere.
+    std::optional<std::size_t> mask_for(std::size_t a, std::size_t b) const {
+        for (auto m : sparse_) {
+            if (m == a || m == b || (term_.acts && !factors_[m].is_mask)) continue;
+            const auto labels = SparseStep::distinct(factors_[m].labels);
+            const auto output = output_of({a, b, m});
+            const bool is_covered = std::all_of(labels.begin(), labels.end(), [&](int label) { return has(a, label) || has(b, label); });
+            const bool covers = std::all_of(output.begin(), output.end(), [&](int label) { return SparseStep::has(labels, label); });
+            if (is_covered && covers) return m;
+        }
+        return {};
+    }
+
+    /// Labels of factors that the output or another factor has.
+    std::vector<int> output_of(const Places& taken) const {
+        auto all = term_.output;
+        for (auto f : taken) all.insert(all.end(), factors_[f].labels.begin(), factors_[f].labels.end());
+        std::vector<int> output;
+        for (int label : SparseStep::distinct(all)) {
+            const bool is_there = std::any_of(taken.begin(), taken.end(), [&](auto f) { return has(f, label); });
+            if (is_there && is_needed(label, taken)) output.push_back(label);
+        }
+        return output;
+    }
+    /// Is a label left over by a step that takes these factors?
+    bool is_needed(int label, const Places& taken) const {
+        if (SparseStep::has(term_.output, label)) return true;
+        for (std::size_t f = 0; f < factors_.size(); ++f)
+            if (std::find(taken.begin(), taken.end(), f) == taken.end() && has(f, label)) return true;
+        return false;
+    }
+
+    /// Expected multiplications of two factors.
+    double products(std::size_t x, std::size_t y, const std::vector<int>& output) {
+        const auto &a = factors_[x], &b = factors_[y];
+        if (b.is_sparse) {
+            FactorPair pair{x, y, kept_labels(a, b, output)};
+            const auto known = measured_.find(pair);
+            if (known == measured_.end())
+                wanted_.push_back(std::move(pair));
+            else if (known->second)
+                return known->second->products;
+        }
+        return a.nonzeros * (b.is_sparse ? b.nonzeros : elements(b.labels)) / std::max(1.0, elements(shared(a, b)));
+    }
+
+    double elements(const std::vector<int>& labels) const {
+        double product = 1;
+        for (int label : SparseStep::distinct(labels)) product *= term_.extents[label];
+        return product;
+    }
+    static std::vector<int> shared(const OrderedFactor& a, const OrderedFactor& b) {
+        auto labels = SparseStep::distinct(a.labels);
+        std::erase_if(labels, [&](int label) { return !SparseStep::has(b.labels, label); });
+        return labels;
+    }
+    bool has(std::size_t factor, int label) const { return SparseStep::has(factors_[factor].labels, label); }
+
+    const OrderedTerm& term_;
+    const std::vector<OrderedFactor>& factors_;
+    const MeasuredPairs& measured_;
+    Places sparse_, dense_;
+    std::vector<FactorPair> wanted_;
+    StepChoice best_;
+    double least_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+std::variant<StepChoice, std::vector<FactorPair>> next_step(const OrderedTerm& term, const std::vector<OrderedFactor>& factors,
+                                                            const MeasuredPairs& measured) {
+    StepSearch search(term, factors, measured);
+    auto choice = search.run();
+    if (!search.wanted().empty()) return search.wanted();
+    return choice;
+}
+
+std::vector<int> kept_labels(const OrderedFactor& a, const OrderedFactor& b, const std::vector<int>& output) {
+    auto kept = output;
+    std::erase_if(kept, [&](int label) { return !SparseStep::has(a.labels, label) && !SparseStep::has(b.labels, label); });
+    std::sort(kept.begin(), kept.end());
+    return kept;
+}
+
+}  // namespace arges
