@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math as _math
 
-from . import _functions, cc, linalg, statements
+from . import _creation, _dtypes, _elementwise, _extrema, _lines, _places, _products, _reductions, _shapes, cc, linalg, statements
 from ._creation import *  # noqa: F403  (type checkers follow one such import, not two)
 from ._dtypes import *  # noqa: F403
 from ._elementwise import *  # noqa: F403
@@ -24,12 +24,11 @@ from ._reductions import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
 from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
-from ._einsum import einsum
+from ._einsum import einsum, plan
 from ._files import load, read, save, write
-from ._making import from_function, sparse
+from ._making import from_function, random, sparse
 from ._numpy import GatherWarning
-from ._plan import Plan, plan
-from ._random import random
+from ._plan import Plan
 from ._tensor import Tensor, asarray, tensor, transfer, zeros
 from ._types import bool_ as bool
 from ._types import complex64, complex128, float32, float64, int16, int32, int64
@@ -38,7 +37,6 @@ from .statements import antisymmetrized, canonical, over, symmetrized
 
 __version__ = "0.1.0"
 __array_api_version__ = "2023.12"
-__array_namespace_info__ = _functions.__array_namespace_info__
 e, inf, nan, newaxis, pi = _math.e, _math.inf, _math.nan, None, _math.pi
 del _math
 
@@ -48,4 +46,5 @@ __all__ = [
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
     "canonical", "over", "symmetrized", "cc", "linalg", "statements",
 ]  # fmt: skip
-__all__ += _functions.__all__
+for _module in (_creation, _dtypes, _elementwise, _extrema, _lines, _places, _products, _reductions, _shapes):
+    __all__ += _module.__all__

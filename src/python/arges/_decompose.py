@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from . import _core
+from ._einsum import einsum
 from ._tensor import Tensor, asarray, world_of
 from ._types import float64, whole
 
@@ -80,8 +81,6 @@ class TuckerModel:
 
     def full(self) -> Tensor:
         """All elements of the model, as a tensor. Collective."""
-        from ._einsum import einsum
-
         inner, outer = "abcdefghijklm"[: self.core.ndim], "nopqrstuvwxyz"[: self.core.ndim]
         text = inner + "," + ",".join(o + i for i, o in zip(inner, outer)) + "->" + outer
         return einsum(text, self.core, *(f.astype(self.core.dtype) for f in self.factors))

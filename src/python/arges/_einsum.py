@@ -1,15 +1,17 @@
-"""einsum with the call forms of NumPy and opt_einsum."""
+"""einsum with the call forms of NumPy and opt_einsum, and its plan."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypedDict
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING, Any, Sequence, TypedDict
 
 import numpy as np
 
 from . import _core
+from ._plan import Plan
 from ._tensor import Tensor, asarray, world_of
-from ._types import DTYPES, int64, type_number
+from ._types import DTYPES, float64, int64, type_number
+from ._world import World
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -17,62 +19,36 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def _parsed(subscripts: str, orders: tuple[int, ...]) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
-    text = subscripts.replace(" ", "")
-    left, arrow, right = text.partition("->")
-    inputs = left.split(",")
-    if len(inputs) != len(orders):
-        raise _core.InvalidArgument(f'einsum "{subscripts}" names {len(inputs)} operands, but {len(orders)} are given')
-    dots = 0
-    labels = []
-    for position, (letters, order) in enumerate(zip(inputs, orders)):
-        before, ellipsis, after = letters.partition("...")
-        names = len(before) + len(after)
-        if "." in before or "." in after or (names != order if not ellipsis else names > order):
-            raise _core.InvalidArgument(
-                f'einsum "{subscripts}": operand {position + 1} has {order} dimensions, but {names} labels'
-                + (" beside the ellipsis" if ellipsis else "")
-            )
-        free = order - names if ellipsis else 0
-        dots = max(dots, free)
-        labels.append((before, free, after))
-    for letters in inputs + ([right] if arrow else []):
-        for letter in letters.replace("...", ""):
-            if not letter.isalpha():
-                raise _core.InvalidArgument(f"einsum \"{subscripts}\": '{letter}' is not a letter; labels are letters")
+    """Names of the labels of each operand and of the output; the library checks them against the operands."""
+    left, arrow, right = subscripts.replace(" ", "").partition("->")
+    parts = [letters.partition("...") for letters in left.split(",")]
+    if len(parts) != len(orders):
+        raise _core.InvalidArgument(f'einsum "{subscripts}" names {len(parts)} operands, but {len(orders)} are given')
+    free = [order - len(before) - len(after) if dots else 0 for (before, dots, after), order in zip(parts, orders)]
+    most = max(0, *free)
 
-    def named(before: str, free: int, after: str) -> tuple[str, ...]:
-        return tuple(map(_name, before)) + tuple(f"dot{d}" for d in range(dots - free, dots)) + tuple(map(_name, after))
+    def name(letter: str) -> str:
+        if not letter.isalpha():
+            raise _core.InvalidArgument(f"einsum \"{subscripts}\": '{letter}' is not a letter; labels are letters")
+        return letter if letter.isascii() else f"u{ord(letter):x}"  # labels of the library are ASCII
 
-    operands = tuple(named(*parts) for parts in labels)
-    if arrow:
-        before, ellipsis, after = right.partition("...")
-        if dots and not ellipsis:
-            raise _core.InvalidArgument(
-                f'einsum "{subscripts}": the output lacks the {dots} dimensions of the ellipsis; write "..." in it, or labels for them in the '
-                "operands if they are to be summed over"
-            )
-        output = named(before, dots if ellipsis else 0, after)
-        if len(set(output)) != len(output):
-            raise _core.InvalidArgument(f'einsum "{subscripts}": a label occurs twice in the output')
-    else:
-        flat = left.replace(",", "").replace(".", "")
-        output = named("", dots, "".join(sorted(c for c in set(flat) if flat.count(c) == 1)))
-    known = {name for names in operands for name in names}
-    for name in output:
-        if name not in known:
-            raise _core.InvalidArgument(f'einsum "{subscripts}": the output has a label that no operand has')
+    def names(before: str, count: int, after: str) -> tuple[str, ...]:
+        return (*map(name, before), *(f"dot{d}" for d in range(most - count, most)), *map(name, after))
+
+    operands = tuple(names(before, count, after) for (before, _, after), count in zip(parts, free))
+    if not arrow:
+        letters = left.replace(",", "").replace(".", "")
+        return operands, names("", most, "".join(sorted(c for c in set(letters) if letters.count(c) == 1)))
+    before, dots, after = right.partition("...")
+    output = names(before, most if dots else 0, after)
+    if most and not dots:
+        raise _core.InvalidArgument(
+            f'einsum "{subscripts}": the output lacks the {most} dimensions of the ellipsis; write "..." in it, or labels for them in the '
+            "operands if they are to be summed over"
+        )
+    if len(set(output)) != len(output):
+        raise _core.InvalidArgument(f'einsum "{subscripts}": a label occurs twice in the output')
     return operands, output
-
-
-def _name(letter: str) -> str:
-    """Labels of the library are ASCII."""
-    return letter if letter.isascii() else f"u{ord(letter):x}"
-
-
-def parsed(subscripts: str, orders: list[int]) -> tuple[list[list[str]], list[str]]:
-    """Names of the labels of each operand and of the output."""
-    operands, output = _parsed(subscripts, tuple(orders))
-    return [list(names) for names in operands], list(output)
 
 
 class Hints(TypedDict, total=False):
@@ -114,8 +90,8 @@ def einsum(
     given, subscripts = world.agree(divide)
     tensors = [asarray(operand, world=world) for operand in given]
 
-    def prepare() -> tuple[list[list[str]], list[str], list[list[int]], int | None, np.dtype]:
-        inputs, output = parsed(subscripts, [tensor.ndim for tensor in tensors])
+    def prepare() -> tuple[Any, Any, list[list[int]], int | None, np.dtype]:
+        inputs, output = _parsed(subscripts, tuple(tensor.ndim for tensor in tensors))
         number = None if dtype is None else type_number(dtype)
         common = np.result_type(*(tensor.dtype for tensor in tensors), *(() if number is None else (DTYPES[number],)))
         return inputs, output, _stretched(tensors, inputs), number, common
@@ -126,18 +102,15 @@ def einsum(
     handles = [(tensor.astype(common) if tensor.dtype == int64 and common.kind in "fc" else tensor)._h for tensor in tensors]
     labels = [[name for d, name in enumerate(names) if d not in gone] for names, gone in zip(labels, stretched)]
     if out is None:
-        result = _core.einsum(handles, labels, output)
-        own = Tensor._of(result)
-        return own if number is None or result.element == number else own.astype(dtype)
-
-    def product() -> Any:
-        expression = _core.labelled(handles[0], labels[0])
-        for handle, names in zip(handles[1:], labels[1:]):
-            expression = expression.times(_core.labelled(handle, names))
-        return expression
-
-    _core.assign(out._h, output, world.agree(product), 0)
+        own = Tensor._of(_core.einsum(handles, labels, output))
+        return own if number is None else own.astype(dtype, copy=False)
+    _core.assign(out._h, output, world.agree(lambda: _product(handles, labels)), 0)
     return out
+
+
+def _product(handles: Sequence[_core.Handle], labels: Sequence[Sequence[str]]) -> _core.Expression:
+    factors = map(_core.labelled, handles, labels)
+    return reduce(lambda product, factor: product.times(factor), factors)
 
 
 def _divided(operands: tuple[Any, ...]) -> tuple[list[Any], str]:
@@ -160,7 +133,7 @@ def _divided(operands: tuple[Any, ...]) -> tuple[list[Any], str]:
     return list(operands[:count:2]), ",".join(map(text, lists))
 
 
-def _stretched(tensors: list[Tensor], labels: list[list[str]]) -> list[list[int]]:
+def _stretched(tensors: Sequence[Tensor], labels: Sequence[Sequence[str]]) -> list[list[int]]:
     """Of each operand the dimensions of one element whose label is longer elsewhere."""
     extent: dict[str, int] = {}
     for tensor, names in zip(tensors, labels):
@@ -185,3 +158,33 @@ def _in_order(labels: set[Any]) -> list[Any]:
 
 def _symbol(count: int) -> str:
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[count] if count < 52 else chr(0x4E00 + count)
+
+
+def plan(
+    subscripts: str,
+    *shapes: Sequence[int],
+    ranks: int = 1,
+    symmetry: Sequence[str | None] | None = None,
+    dtype: Any = float64,
+    memory_limit: int | None = None,
+    torus: Sequence[int] | None = None,
+) -> Plan:
+    """The plan of an einsum on any number of imaginary ranks, without data.
+
+    subscripts: as for einsum(), e.g. "abef,efij->abij". shapes: one for each operand. symmetry: of each operand, e.g.
+    "antisym(a,b) antisym(e,f)" in its own letters, or None. memory_limit: bytes on a rank. Local. Returns a Plan.
+    Raises InvalidArgument if these do not fit together; OutOfMemory, with the least that would do, if it does not fit.
+    """
+    world = World.dry_run(ranks, torus)
+    if memory_limit is not None:
+        world.memory_limit = memory_limit
+    inputs, output = _parsed(subscripts, tuple(map(len, shapes)))
+
+    def made(extents: list[int], letters: str | None, tree: str | None) -> _core.Handle:
+        return _core.make(type_number(dtype), False, world._w, extents, letters, tree, "")
+
+    trees = symmetry or [None] * len(shapes)
+    handles = [made(list(n), tree and "".join(names), tree) for names, n, tree in zip(inputs, shapes, trees)]
+    extent = {name: length for names, shape in zip(inputs, shapes) for name, length in zip(names, shape)}
+    target = made([extent.get(name, 1) for name in output], None, None)
+    return Plan(_core.explain(target, output, _product(handles, inputs), 0, 0))

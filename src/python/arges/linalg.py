@@ -14,12 +14,14 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from . import _core
-from . import _functions as f
-from ._elementwise import elementwise
-from ._places import _axes, _indices, _keys_of
+from . import _core, _reductions
+from ._creation import eye
+from ._elementwise import conj, elementwise, exp
+from ._places import _axes, _indices, _keys_of, reshape
+from ._products import matmul as matmul, tensordot as tensordot, vecdot as vecdot  # "as": names of this module, too
 from ._reductions import _of_one_number
-from ._shapes import _everywhere
+from ._shapes import _everywhere, broadcast_arrays, broadcast_to, concat, permute_dims, stack, unstack
+from ._shapes import matrix_transpose as matrix_transpose
 from ._tensor import Tensor, asarray, world_of, zeros
 from ._types import DTYPES, float64, whole
 from .statements import Indexed
@@ -83,10 +85,10 @@ def _of_each(function: Callable[..., Any], *stacks: Any) -> Any:
     world = world_of(stacks)
     tensors = [_floating(asarray(a, world=world)) for a in stacks]
     shape = world.agree(lambda: np.broadcast_shapes(*(a.shape[:-2] for a in tensors)))
-    wide = [f.broadcast_to(a, shape + a.shape[-2:]) for a in tensors]
+    wide = [broadcast_to(a, shape + a.shape[-2:]) for a in tensors]
     # An empty stack has the shapes of what a matrix of it would give.
     found = [function(*(a[index] for a in wide)) for index in np.ndindex(shape)] or [
-        function(*(f.eye(*a.shape[-2:], dtype=a.dtype, world=world) for a in wide))
+        function(*(eye(*a.shape[-2:], dtype=a.dtype, world=world) for a in wide))
     ]
 
     def joined(parts: tuple[Any, ...]) -> Any:
@@ -97,7 +99,7 @@ def _of_each(function: Callable[..., Any], *stacks: Any) -> Any:
             return np.stack(parts)[: int(np.prod(shape))].reshape(shape + np.shape(first))
         if 0 in shape:
             return zeros(shape + first.shape, first.dtype, world=world)
-        return f.reshape(f.stack(parts), shape + first.shape)
+        return reshape(stack(parts), shape + first.shape)
 
     if not isinstance(found[0], tuple):
         return joined(tuple(found))
@@ -115,7 +117,7 @@ def _of_shares(function: Callable[..., np.ndarray], *stacks: Tensor) -> Tensor |
     count = math.prod(shape)
     if world.is_dry_run or count < max(world.size, 1) or any(math.prod(a.shape[-2:]) > _SMALL for a in stacks):
         return None
-    wide = [f.broadcast_to(a, shape + a.shape[-2:]) if a.shape[:-2] != shape else a for a in stacks]
+    wide = [broadcast_to(a, shape + a.shape[-2:]) if a.shape[:-2] != shape else a for a in stacks]
     mine = np.arange(count * world.rank // world.size, count * (world.rank + 1) // world.size)
 
     def keys(extents: tuple[int, ...]) -> np.ndarray:
@@ -176,8 +178,8 @@ def qr(a: Any, /, *, mode: str = "reduced") -> QrResult:
     q, r = (Tensor._of(own) for own in _core.qr(handle, labels))
     missing = handle.shape[0] - q.shape[-1]
     if mode == "complete" and missing > 0:
-        q = f.concat([q, _complement(q, q.shape[0])], axis=1)
-        r = f.concat([r, zeros((missing, r.shape[1]), r.dtype, world=r.world)])
+        q = concat([q, _complement(q, q.shape[0])], axis=1)
+        r = concat([r, zeros((missing, r.shape[1]), r.dtype, world=r.world)])
     return QrResult(q, r)
 
 
@@ -218,9 +220,9 @@ def svd(
     if full_matrices and u is not None:
         rows, columns = handle.shape
         if rows > len(s):
-            u = f.concat([u, _complement(u, rows)], axis=1)
+            u = concat([u, _complement(u, rows)], axis=1)
         if columns > len(s):
-            vh = f.concat([vh, _adjoint(_complement(_adjoint(vh), columns))])
+            vh = concat([vh, _adjoint(_complement(_adjoint(vh), columns))])
     return SvdResult(u, s.astype(_real(_type_of(handle))), vh)
 
 
@@ -263,7 +265,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Tensor:
 def _adjoint(matrix: Tensor) -> Tensor:
     """Of a matricization with as many row as column dimensions."""
     half = matrix.ndim // 2
-    return f.conj(f.permute_dims(matrix, (*range(half, matrix.ndim), *range(half))))
+    return conj(permute_dims(matrix, (*range(half, matrix.ndim), *range(half))))
 
 
 def solve_positive(a: Any, b: Any, /) -> Tensor:
@@ -319,8 +321,8 @@ def solve(a: Any, b: Any, /) -> Tensor:
     common = world.agree(prepare)
     matrix, other = matrix.astype(common, copy=False), other.astype(common, copy=False)
     if other.ndim == 1:
-        found = solve(matrix, f.reshape(other, (-1, 1)))
-        return f.reshape(found, found.shape[:-1])
+        found = solve(matrix, reshape(other, (-1, 1)))
+        return reshape(found, found.shape[:-1])
     if matrix.ndim > 2 or other.ndim > 2:
         found = _of_shares(np.linalg.solve, matrix, other)
         return _of_each(solve, matrix, other) if found is None else found
@@ -374,7 +376,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
 def det(x: Any, /) -> Tensor:
     """The determinant of a square matrix."""
     sign, size = slogdet(x)
-    return sign * f.exp(size)
+    return sign * exp(size)
 
 
 def matrix_power(x: Any, n: int, /) -> Tensor:
@@ -391,18 +393,18 @@ def matrix_power(x: Any, n: int, /) -> Tensor:
     result = None
     while power > 0:
         if power % 2:
-            result = own if result is None else f.matmul(result, own)
+            result = own if result is None else matmul(result, own)
         power //= 2
-        own = f.matmul(own, own) if power else own
+        own = matmul(own, own) if power else own
     if result is None:
-        return f.broadcast_to(f.eye(own.shape[-1], dtype=own.dtype, world=own.world), own.shape)
+        return broadcast_to(eye(own.shape[-1], dtype=own.dtype, world=own.world), own.shape)
     return result.copy()
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """Vector products of vectors of three elements along an axis."""
     world = world_of((x1, x2))
-    a, b = f.broadcast_arrays(asarray(x1, world=world), asarray(x2, world=world))
+    a, b = broadcast_arrays(asarray(x1, world=world), asarray(x2, world=world))
 
     def prepare() -> int:
         place = _axes(a.ndim, operator.index(axis))[0]
@@ -411,8 +413,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
         return place
 
     place = world.agree(prepare)
-    left, right = f.unstack(a, axis=place), f.unstack(b, axis=place)
-    return f.stack([left[(d + 1) % 3] * right[(d + 2) % 3] - left[(d + 2) % 3] * right[(d + 1) % 3] for d in range(3)], axis=place)
+    left, right = unstack(a, axis=place), unstack(b, axis=place)
+    return stack([left[(d + 1) % 3] * right[(d + 2) % 3] - left[(d + 2) % 3] * right[(d + 1) % 3] for d in range(3)], axis=place)
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
@@ -422,12 +424,12 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
         return _of_one_number(own, own.norm(ord), _real(own.dtype), keepdims)
     size = elementwise(np.abs, own)
     if ord == np.inf:
-        return f.max(size, axis=axis, keepdims=keepdims)
+        return _reductions.max(size, axis=axis, keepdims=keepdims)
     if ord == -np.inf:
-        return f.min(size, axis=axis, keepdims=keepdims)
+        return _reductions.min(size, axis=axis, keepdims=keepdims)
     if ord == 0:
-        return f.count_nonzero(size, axis=axis, keepdims=keepdims).astype(size.dtype)
-    power = f.sum(elementwise(lambda a: a**ord, size, dtype=size.dtype), axis=axis, keepdims=keepdims)
+        return _reductions.count_nonzero(size, axis=axis, keepdims=keepdims).astype(size.dtype)
+    power = _reductions.sum(elementwise(lambda a: a**ord, size, dtype=size.dtype), axis=axis, keepdims=keepdims)
     return elementwise(lambda a: a ** (1 / ord), power, dtype=size.dtype)
 
 
@@ -449,14 +451,14 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tenso
         kept = values.sum(axis=-1) if ord == "nuc" else values.max(axis=-1, initial=0) if ord == 2 else values.min(axis=-1)
         result = asarray(np.asarray(kept), world=own.world)
     else:
-        sums = f.sum(elementwise(np.abs, own), axis=-2 if abs(ord) == 1 else -1)
-        result = (f.max if ord > 0 else f.min)(sums, axis=-1)
-    return f.reshape(result, (*result.shape, 1, 1)) if keepdims else result
+        sums = _reductions.sum(elementwise(np.abs, own), axis=-2 if abs(ord) == 1 else -1)
+        result = (_reductions.max if ord > 0 else _reductions.min)(sums, axis=-1)
+    return reshape(result, (*result.shape, 1, 1)) if keepdims else result
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """Sums of diagonals of the last two dimensions."""
-    return f.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+    return _reductions.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
@@ -487,7 +489,7 @@ def outer(x1: Any, x2: Any, /) -> Tensor:
     world.agree(check)
     if a.is_sparse and b.is_sparse:
         return Tensor._of(_core.einsum([a._h, b._h], [["i"], ["j"]], ["i", "j"]))
-    return f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1))
+    return reshape(a, (-1, 1)) * reshape(b, (1, -1))
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
@@ -508,7 +510,7 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
     own = _floating(x)
     u, s, vh = svd(own)
     inverse = np.where(_is_large(s, own, rtol), 1 / np.where(s > 0, s, 1), 0)[..., np.newaxis, :].astype(own.dtype)
-    return f.matmul(f.matrix_transpose(f.conj(vh)) * asarray(inverse, world=own.world), f.matrix_transpose(f.conj(u)))
+    return matmul(matrix_transpose(conj(vh)) * asarray(inverse, world=own.world), matrix_transpose(conj(u)))
 
 
 def inv(x: Any, /) -> Tensor:
@@ -516,7 +518,4 @@ def inv(x: Any, /) -> Tensor:
     own = _floating(x)
     own.world.agree(lambda: _require_square(own, "inv"))
     found = _of_shares(np.linalg.inv, own) if own.ndim > 2 else None
-    return found if found is not None else solve(own, f.eye(own.shape[-1], dtype=own.dtype, world=own.world))
-
-
-matmul, matrix_transpose, tensordot, vecdot = f.matmul, f.matrix_transpose, f.tensordot, f.vecdot
+    return found if found is not None else solve(own, eye(own.shape[-1], dtype=own.dtype, world=own.world))

@@ -6,13 +6,12 @@ each dimension, or a sequence of names. Labels that the left-hand side lacks are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from . import _core
+from ._plan import Plan
+from ._stored import Stored
 from ._types import NUMBERS, is_number, number
-
-if TYPE_CHECKING:
-    from ._tensor import Tensor
 
 
 class Expression:
@@ -98,9 +97,9 @@ class Indexed(Expression):
 
     __slots__ = ("tensor", "labels", "_is_done")
 
-    def __init__(self, tensor: Tensor, labels: Any) -> None:
+    def __init__(self, tensor: Stored, labels: Any) -> None:
         super().__init__(lambda: _core.labelled(tensor._h, labels), tensor.world)
-        self.tensor = tensor
+        self.tensor: Any = tensor  # a Tensor, whose class is made of this one
         self.labels = labels
         self._is_done = False
 
@@ -136,15 +135,13 @@ class Indexed(Expression):
         self._is_done = True
         return self
 
-    def explain(self, right: Any, beta: Any = 0, ranks: int = 0) -> Any:
+    def explain(self, right: Any, beta: Any = 0, ranks: int = 0) -> Plan:
         """The plan of ``self = right + beta * self``: grid, bytes per step and rank, memory. ranks: with sparse tensors, another number
         of ranks than here. Local. Returns a Plan."""
-        from ._plan import Plan
-
         return Plan(_core.explain(self.tensor._h, self.labels, as_expression(right, self.tensor), number(beta), ranks))
 
 
-def as_expression(value: Any, target: Tensor) -> _core.Expression:
+def as_expression(value: Any, target: Stored) -> _core.Expression:
     """What is assigned to a tensor, as an expression of the library."""
     if isinstance(value, Expression):
         return value._build()
