@@ -77,7 +77,8 @@ def arange(
     own = world or default_world()
 
     def prepare() -> tuple[Any, Any, int, Any]:
-        first, last, by = (number(n) for n in ((start, stop, step) if stop is not None else (0, start, step)))
+        numbers: list[Any] = [number(n) for n in ((start, stop, step) if stop is not None else (0, start, step))]
+        first, last, by = numbers
         if by == 0:
             raise ValueError("arange with a step of 0")
         whole = builtins.all(isinstance(n, int) for n in (first, last, by))
@@ -104,7 +105,7 @@ def linspace(
     first, last, count, wanted = own.agree(prepare)
     steps = builtins.max(count - 1 if endpoint else count, 1)
 
-    def values(i: np.ndarray) -> np.ndarray:
+    def values(i: np.ndarray) -> Any:
         found = first + i * ((last - first) / steps)
         if endpoint and count > 1:
             found = np.where(i == count - 1, last, found)

@@ -39,20 +39,21 @@ class CpModel:
     @property
     def fit(self) -> float:
         """1 - |X - model| / |X| (cpd)."""
-        return self.report.get("fit", float("nan"))
+        return float(self.report.get("fit", float("nan")))
 
     def at(self, *indices: Any) -> np.ndarray:
         """Elements of the model at arrays of indices, one for each mode. Local."""
-        product = np.asarray(self.weights)
+        product: Any = np.asarray(self.weights)
         for factor, own in zip(self.factors, indices):
             product = product * factor[np.asarray(own)]
-        return product.sum(axis=-1)
+        elements: np.ndarray = product.sum(axis=-1)
+        return elements
 
     def full(self) -> np.ndarray:
         """All elements of the model. Local."""
         letters = "abcdefghijklmnop"[: len(self.factors)]
         text = ",".join(f"{c}z" for c in letters) + ",z->" + letters
-        return np.einsum(text, *self.factors, self.weights, optimize=True)
+        return np.asarray(np.einsum(text, *self.factors, self.weights, optimize=True))
 
     def __repr__(self) -> str:
         return f"arges.CpModel(shape {self.shape}, rank {self.rank}, {_line(self.report)})"
@@ -77,7 +78,7 @@ class TuckerModel:
     @property
     def fit(self) -> float:
         """1 - |X - model| / |X|, estimated."""
-        return self.report.get("fit", float("nan"))
+        return float(self.report.get("fit", float("nan")))
 
     def full(self) -> Tensor:
         """All elements of the model, as a tensor. Collective."""

@@ -184,6 +184,23 @@ class Elements(Stored):
         value, index = self._h.extremum(0)
         return value, tuple(index)
 
+    def __str__(self) -> str:
+        """A number where every rank knows it, else as repr(). Local."""
+        if self._number is not None:
+            return str(self._number)
+        return str(self.item()) if self.ndim == 0 and self.world._is_single and not self.world.is_dry_run else repr(self)
+
+    def __format__(self, spec: str) -> str:
+        """Of a tensor with one element its number, which is collective where that is not known."""
+        if not spec:
+            return str(self)
+        if self.ndim > 0:
+            raise TypeError(f"the format {spec!r} of a tensor of shape {self.shape}; only tensors of order 0 have one")
+        return format(self.item(), spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.item(), digits) if digits is not None else round(self.item())
+
     def __bool__(self) -> bool:
         return bool(self.item())
 

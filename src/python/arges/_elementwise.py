@@ -152,7 +152,7 @@ def _of_small(f: np.ufunc, operands: Sequence[Any]) -> Tensor | None:
 def _of_numbers(f: Callable[..., Any], numbers: Sequence[Any], dtype: Any, world: Any) -> Tensor:
     """f of numbers that every rank has."""
 
-    def value() -> np.generic:
+    def value() -> Any:
         with np.errstate(all="ignore"):
             found = np.asarray(f(*(np.asarray(x) if isinstance(x, np.generic) else x for x in numbers)))
         wanted = np.dtype(dtype) if dtype is not None else WIDER.get(found.dtype, found.dtype)
@@ -283,15 +283,31 @@ def _binary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any, Any], Tensor
     return function
 
 
-_UNARY = {
+def _whole_numbers_stay(ufunc: np.ufunc) -> Callable[..., Any]:
+    """Integers are their own rounded values."""
+    return lambda x: np.positive(x) if x.dtype.kind == "i" else ufunc(x)
+
+
+def _round(x: np.ndarray) -> Any:
+    return np.positive(x) if x.dtype.kind == "i" else np.round(x)
+
+
+def _sign(x: np.ndarray) -> Any:
+    if x.dtype.kind != "c":
+        return np.sign(x)
+    size = np.abs(x)
+    return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
+
+
+_UNARY: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh,
-    "bitwise_invert": np.invert, "ceil": None, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "expm1": np.expm1, "floor": None,
+    "bitwise_invert": np.invert, "ceil": _whole_numbers_stay(np.ceil), "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "expm1": np.expm1, "floor": _whole_numbers_stay(np.floor),
     "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10,
-    "logical_not": np.logical_not, "negative": np.negative, "positive": np.positive, "reciprocal": np.reciprocal, "round": None,
-    "sign": None, "signbit": np.signbit, "sin": np.sin, "sinh": np.sinh, "square": np.square, "sqrt": np.sqrt, "tan": np.tan,
-    "tanh": np.tanh, "trunc": None,
+    "logical_not": np.logical_not, "negative": np.negative, "positive": np.positive, "reciprocal": np.reciprocal, "round": _round,
+    "sign": _sign, "signbit": np.signbit, "sin": np.sin, "sinh": np.sinh, "square": np.square, "sqrt": np.sqrt, "tan": np.tan,
+    "tanh": np.tanh, "trunc": _whole_numbers_stay(np.trunc),
 }  # fmt: skip
-_BINARY = {
+_BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add, "atan2": np.arctan2, "bitwise_and": np.bitwise_and, "bitwise_left_shift": np.left_shift, "bitwise_or": np.bitwise_or,
     "bitwise_right_shift": np.right_shift, "bitwise_xor": np.bitwise_xor, "copysign": np.copysign, "divide": np.divide,
     "equal": np.equal, "floor_divide": np.floor_divide, "greater": np.greater, "greater_equal": np.greater_equal, "hypot": np.hypot,
@@ -299,27 +315,6 @@ _BINARY = {
     "logical_xor": np.logical_xor, "maximum": np.maximum, "minimum": np.minimum, "multiply": np.multiply, "nextafter": np.nextafter,
     "not_equal": np.not_equal, "pow": np.power, "remainder": np.remainder, "subtract": np.subtract,
 }  # fmt: skip
-
-
-def _whole_numbers_stay(ufunc: np.ufunc) -> Callable[..., Any]:
-    """Integers are their own rounded values."""
-    return lambda x: np.positive(x) if x.dtype.kind == "i" else ufunc(x)
-
-
-def _round(x: np.ndarray) -> np.ndarray:
-    return np.positive(x) if x.dtype.kind == "i" else np.round(x)
-
-
-def _sign(x: np.ndarray) -> np.ndarray:
-    if x.dtype.kind != "c":
-        return np.sign(x)
-    size = np.abs(x)
-    return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
-
-
-_UNARY.update(
-    ceil=_whole_numbers_stay(np.ceil), floor=_whole_numbers_stay(np.floor), trunc=_whole_numbers_stay(np.trunc), round=_round, sign=_sign
-)
 for _name, _f in _UNARY.items():
     globals()[_name] = _unary(_name, _f)
 for _name, _f in _BINARY.items():
@@ -353,9 +348,9 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
     own = asarray(x, world=world_of((x, min, max)))
     result = own
     if min is not None:
-        result = elementwise(lambda a, b: np.where(a < b, b, a).astype(own.dtype), result, min, dtype=own.dtype)
+        result = elementwise(lambda a, b: np.asarray(np.where(a < b, b, a), own.dtype), result, min, dtype=own.dtype)
     if max is not None:
-        result = elementwise(lambda a, b: np.where(a > b, b, a).astype(own.dtype), result, max, dtype=own.dtype)
+        result = elementwise(lambda a, b: np.asarray(np.where(a > b, b, a), own.dtype), result, max, dtype=own.dtype)
     return result.copy() if result is own else result
 
 

@@ -110,7 +110,7 @@ def _first_number(
     best_of, counts = _of_all(world, mine), _of_all(world, np.array([len(values)]))
     best = choose(best_of[counts > 0]) if counts.any() else values.dtype.type(0)
 
-    def numbers(chosen: np.ndarray) -> np.ndarray:
+    def numbers(chosen: np.ndarray) -> Any:
         return _number([own[chosen] for own in indices], shape)
 
     total = int(_of_all(world, np.array([np.count_nonzero(values)])).sum())

@@ -68,7 +68,8 @@ def save(path: str | os.PathLike[str], **things: Any) -> None:
     world = world_of(things.values())
 
     def prepare() -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-        tensors, values = [], []
+        tensors: list[tuple[str, Any]] = []
+        values: list[tuple[str, Any]] = []
         for name, thing in things.items():
             if isinstance(thing, Tensor):
                 tensors.append((name, thing._h))
@@ -92,4 +93,4 @@ def load(path: str | os.PathLike[str], *, world: World | None = None) -> dict[st
     Raises InvalidArgument if the file is no checkpoint, or differs from its checksums.
     """
     tensors, values = _core.load((world or default_world())._w, os.fspath(path))
-    return {name: Tensor._of(handle) for name, handle in tensors.items()} | values
+    return {**{name: Tensor._of(handle) for name, handle in tensors.items()}, **values}

@@ -111,7 +111,7 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
     return _cumulative(x, axis, dtype, include_initial, np.multiply)
 
 
-def _reversed(values: np.ndarray) -> np.ndarray:
+def _reversed(values: np.ndarray) -> Any:
     """Values in the opposite order; applied twice they are themselves."""
     return np.invert(values) if values.dtype.kind in "ib" else np.negative(values)
 
@@ -271,7 +271,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     return result
 
 
-def _is_before(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _is_before(a: np.ndarray, b: np.ndarray) -> Any:
     """a < b, with NaN behind all others."""
     return (a < b) | ((a == a) & (b != b))
 
@@ -279,7 +279,7 @@ def _is_before(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _true_places(mask: Tensor) -> np.ndarray:
     """Numbers of the true elements in this rank's share, last index fastest. Collective."""
     shares = _even_shares(mask.world, mask.ndim - 1, mask.size)
-    return shares.numbers(mask.world)[shares.read(mask)]
+    return np.asarray(shares.numbers(mask.world)[shares.read(mask)])
 
 
 def nonzero(x: Any, /) -> tuple[Tensor, ...]:

@@ -55,30 +55,24 @@ def _takes(x: Stored, other: Any, symbol: str) -> bool:
 
 
 def _binary(f: np.ufunc, x: X, other: Any, symbol: str) -> X:
-    if type(other) is not type(x) and not _takes(x, other, symbol):
-        return NotImplemented
-    result: X = functions.elementwise(f, x, other)
+    is_operand = type(other) is type(x) or _takes(x, other, symbol)
+    result: X = functions.elementwise(f, x, other) if is_operand else NotImplemented
     return result
 
 
 def _reflected(f: np.ufunc, x: X, other: Any, symbol: str) -> X:
-    if not _takes(x, other, symbol):
-        return NotImplemented
-    result: X = functions.elementwise(f, other, x)
+    result: X = functions.elementwise(f, other, x) if _takes(x, other, symbol) else NotImplemented
     return result
 
 
 def _in_place(f: np.ufunc, x: X, other: Any, symbol: str) -> X:
-    if not _takes(x, other, symbol):
-        return NotImplemented
-    result: X = functions.elementwise(f, x, other, out=x)
+    result: X = functions.elementwise(f, x, other, out=x) if _takes(x, other, symbol) else NotImplemented
     return result
 
 
 def _compared(f: np.ufunc, x: X, other: Any) -> X:
-    if not is_number(other) and not isinstance(other, (Stored, np.ndarray)):
-        return NotImplemented
-    result: X = functions.elementwise(f, x, other)
+    is_operand = is_number(other) or isinstance(other, (Stored, np.ndarray))
+    result: X = functions.elementwise(f, x, other) if is_operand else NotImplemented
     return result
 
 

@@ -92,7 +92,7 @@ def _here(x: Tensor) -> _Local | None:
     return None if found is None else _Local(*found)
 
 
-def _exchanged(world: World, values: np.ndarray, counts: Sequence[int]) -> np.ndarray:
+def _exchanged(world: World, values: np.ndarray, counts: Sequence[int] | np.ndarray) -> np.ndarray:
     """counts[r] values for each rank r, one behind the other; what the ranks have for this one, likewise. Collective."""
     return values if world._is_single else _core.exchange(world._w, np.ascontiguousarray(values), [int(n) for n in counts])
 

@@ -167,7 +167,7 @@ def var(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool 
     return sum(squares, axis=axis, keepdims=keepdims) * _inverse(count - correction)
 
 
-def _squared(a: np.ndarray) -> np.ndarray:
+def _squared(a: np.ndarray) -> Any:
     return a.real**2 + a.imag**2 if a.dtype.kind == "c" else a * a
 
 

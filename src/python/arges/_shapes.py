@@ -246,7 +246,8 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> Tensor:
         place = _axes(own.ndim, operator.index(axis or 0))[0]
         return (*[slice(None)] * place, list_)
 
-    return own[own.world.agree(prepare)]
+    result: Tensor = own[own.world.agree(prepare)]
+    return result
 
 
 def _everywhere(values: Any) -> Any:

@@ -142,23 +142,6 @@ class Stored:
             parts.append(f"seed={self.seed}")
         return f"arges.Tensor({', '.join(parts)})"
 
-    def __str__(self) -> str:
-        """A number where every rank knows it, else as repr(). Local."""
-        if self._number is not None:
-            return str(self._number)
-        return str(self.item()) if self.ndim == 0 and self.world._is_single and not self.world.is_dry_run else repr(self)
-
-    def __format__(self, spec: str) -> str:
-        """Of a tensor with one element its number, which is collective where that is not known."""
-        if not spec:
-            return str(self)
-        if self.ndim > 0:
-            raise TypeError(f"the format {spec!r} of a tensor of shape {self.shape}; only tensors of order 0 have one")
-        return format(self.item(), spec)
-
-    def __round__(self, digits: int | None = None) -> Any:
-        return round(self.item(), digits) if digits is not None else round(self.item())
-
     def __len__(self) -> int:
         if self.ndim == 0:
             raise TypeError("len() of a tensor of order 0")

@@ -117,7 +117,8 @@ class World:
         if self._is_single:
             return work()
         text = self.agree(lambda: json.dumps(work()) if self.rank == 0 else "", same=False)
-        return json.loads(self._w.broadcast(text))
+        found: Result = json.loads(self._w.broadcast(text))
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, World) and self._w == other._w
@@ -141,7 +142,7 @@ def _handle_of(comm: Any) -> int | None:
     if comm is None or isinstance(comm, int):
         return comm
     if hasattr(comm, "py2f"):
-        return comm.py2f()
+        return int(comm.py2f())
     raise TypeError(f"comm: {type(comm).__name__}; give a communicator of mpi4py, its Fortran handle, or None")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ._types import DTYPES, float64, whole
 from .statements import Indexed
 
 
+Result = TypeVar("Result")
+
+
 class QrResult(NamedTuple):
     """A = Q R."""
 
@@ -38,14 +41,14 @@ class SvdResult(NamedTuple):
     """A = U diag(S) Vh; S is an array on every rank, U and Vh are None where they were not wanted."""
 
     U: Any
-    S: Any
+    S: np.ndarray
     Vh: Any
 
 
 class EighResult(NamedTuple):
     """A V = V diag(eigenvalues); eigenvalues, ascending, are an array on every rank."""
 
-    eigenvalues: Any
+    eigenvalues: np.ndarray
     eigenvectors: Any
 
 
@@ -80,14 +83,14 @@ def _is_stack(a: Any) -> bool:
     return not isinstance(a, Indexed) and np.ndim(a) > 2
 
 
-def _of_each(function: Callable[..., Any], *stacks: Any) -> Any:
+def _of_each(function: Callable[..., Result], *stacks: Any) -> Result:
     """What a function gives of the matrices of stacks, which broadcast, as stacks: tensors, arrays, or a tuple of both."""
     world = world_of(stacks)
     tensors = [_floating(asarray(a, world=world)) for a in stacks]
     shape = world.agree(lambda: np.broadcast_shapes(*(a.shape[:-2] for a in tensors)))
     wide = [broadcast_to(a, shape + a.shape[-2:]) for a in tensors]
     # An empty stack has the shapes of what a matrix of it would give.
-    found = [function(*(a[index] for a in wide)) for index in np.ndindex(shape)] or [
+    found: list[Any] = [function(*(a[index] for a in wide)) for index in np.ndindex(shape)] or [
         function(*(eye(*a.shape[-2:], dtype=a.dtype, world=world) for a in wide))
     ]
 
@@ -101,9 +104,9 @@ def _of_each(function: Callable[..., Any], *stacks: Any) -> Any:
             return zeros(shape + first.shape, first.dtype, world=world)
         return reshape(stack(parts), shape + first.shape)
 
-    if not isinstance(found[0], tuple):
-        return joined(tuple(found))
-    return type(found[0])(*(joined(parts) for parts in zip(*found)))
+    kind: Any = type(found[0])
+    result: Result = kind(*map(joined, zip(*found))) if issubclass(kind, tuple) else joined(tuple(found))
+    return result
 
 
 _SMALL = 1 << 18  # elements of a matrix that one rank takes by itself
@@ -321,8 +324,8 @@ def solve(a: Any, b: Any, /) -> Tensor:
     common = world.agree(prepare)
     matrix, other = matrix.astype(common, copy=False), other.astype(common, copy=False)
     if other.ndim == 1:
-        found = solve(matrix, reshape(other, (-1, 1)))
-        return reshape(found, found.shape[:-1])
+        column = solve(matrix, reshape(other, (-1, 1)))
+        return reshape(column, column.shape[:-1])
     if matrix.ndim > 2 or other.ndim > 2:
         found = _of_shares(np.linalg.solve, matrix, other)
         return _of_each(solve, matrix, other) if found is None else found
@@ -390,7 +393,7 @@ def matrix_power(x: Any, n: int, /) -> Tensor:
     power = own.world.agree(prepare)
     if power < 0:
         own, power = inv(own), -power
-    result = None
+    result: Tensor | None = None
     while power > 0:
         if power % 2:
             result = own if result is None else matmul(result, own)
@@ -498,7 +501,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
     return asarray(np.asarray(_is_large(svdvals(own), own, rtol).sum(axis=-1)), world=own.world)
 
 
-def _is_large(values: np.ndarray, matrix: Tensor, rtol: Any) -> np.ndarray:
+def _is_large(values: np.ndarray, matrix: Tensor, rtol: Any) -> Any:
     if rtol is None:
         rtol = max(matrix.shape[-2:]) * np.finfo(matrix.dtype).eps
     bound = np.asarray(_everywhere(rtol))[..., np.newaxis] * values.max(axis=-1, initial=0, keepdims=True)

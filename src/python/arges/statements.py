@@ -39,7 +39,7 @@ class Expression:
         return self + (-1 * other if isinstance(other, Expression) else -other)
 
     def __rsub__(self, other: Any) -> Expression:
-        return -1 * self + other
+        return _joined(-self, other, lambda a, b: a.plus(b))
 
     def __mul__(self, other: Any) -> Expression:
         if isinstance(other, Expression):
