@@ -13,7 +13,7 @@ from ._places import reshape
 from ._shapes import _offset, broadcast_to
 from ._symmetry import fitting, permuted
 from ._making import from_function, sparse
-from ._tensor import Tensor, asarray, world_of, zeros
+from ._tensor import Tensor, asarray, together, world_of, zeros
 from ._types import DTYPES, bool_, complex128, float64, int64, number, type_number
 from ._world import World, default_world
 
@@ -117,7 +117,7 @@ def linspace(
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
     """Coordinates of a grid, one tensor for each dimension, as numpy.meshgrid. Collective."""
     world = world_of(arrays)
-    tensors = [asarray(x, world=world) for x in arrays]
+    tensors = together(*arrays)
 
     def check() -> None:
         if indexing not in ("xy", "ij"):

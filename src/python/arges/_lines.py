@@ -14,7 +14,7 @@ from ._elementwise import elementwise
 from ._places import _axes, _exchanged, _here, _indices, _keys_of, _of_all, _raise, _require_dense, reshape
 from ._reductions import _sum_type
 from ._shapes import concat, diff
-from ._tensor import Tensor, asarray, world_of, zeros
+from ._tensor import Tensor, asarray, together, zeros
 from ._types import int64, type_number
 from ._world import World
 
@@ -246,9 +246,8 @@ def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
     """Where in a sorted list the elements of x2 belong: before ("left") or behind equal ones. sorter: indices that sort x1. Collective."""
-    world = world_of((x1, x2))
-    list_, wanted = asarray(x1, world=world), asarray(x2, world=world)
-    order = None if sorter is None else asarray(sorter, world=world)
+    list_, wanted = together(x1, x2)
+    order = None if sorter is None else asarray(sorter, world=list_.world)
 
     def check() -> None:
         if list_.ndim != 1 or order is not None and (order.shape != list_.shape or order.dtype.kind != "i"):
@@ -256,7 +255,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         if side not in ("left", "right"):
             raise ValueError(f'searchsorted with side={side!r}; use "left" or "right"')
 
-    world.agree(check)
+    list_.world.agree(check)
     wanted = wanted.with_symmetry(None)
     keys, values = wanted.local_pairs()
     low, high = np.zeros(len(keys), np.int64), np.full(len(keys), list_.size)
@@ -266,7 +265,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         before = _is_before(found, values) if side == "left" else ~_is_before(values, found)
         is_open = low < high
         low, high = np.where(is_open & before, middle + 1, low), np.where(is_open & ~before, middle, high)
-    result = zeros(wanted.shape, int64, world=world)
+    result = zeros(wanted.shape, int64, world=list_.world)
     result.write(keys, low)
     return result
 

@@ -20,7 +20,7 @@ from ._products import matmul, tensordot, vecdot
 from ._reductions import all, any, max, mean, min, prod, std, sum, var
 from ._selection import selected, set_selected
 from ._shapes import matrix_transpose, moveaxis, permute_dims, squeeze, take
-from ._tensor import Tensor, asarray, without_tensors, world_of
+from ._tensor import Tensor, asarray, together, without_tensors
 from ._writing import WRITING, written
 
 
@@ -43,28 +43,23 @@ def say_gathered(function: Callable[..., Any], tensors: list[Tensor]) -> None:
 
 
 def _dot(a: Any, b: Any) -> Tensor:
-    world = world_of((a, b))
-    left, right = asarray(a, world=world), asarray(b, world=world)
+    left, right = together(a, b)
     if left.ndim == 0 or right.ndim == 0:
         return multiply(left, right)
     return tensordot(left, right, axes=([-1], [-2 if right.ndim > 1 else -1]))
 
 
 def _inner(a: Any, b: Any) -> Tensor:
-    world = world_of((a, b))
-    left, right = asarray(a, world=world), asarray(b, world=world)
+    left, right = together(a, b)
     return multiply(left, right) if left.ndim == 0 or right.ndim == 0 else tensordot(left, right, axes=([-1], [-1]))
 
 
 def _outer(a: Any, b: Any) -> Tensor:
-    world = world_of((a, b))
-    left, right = (reshape(asarray(x, world=world), (-1,)) for x in (a, b))
-    return tensordot(left, right, axes=0)
+    return tensordot(*(reshape(x, (-1,)) for x in together(a, b)), axes=0)
 
 
 def _vdot(a: Any, b: Any, /) -> Tensor:
-    world = world_of((a, b))
-    return vecdot(*(reshape(asarray(x, world=world), (-1,)) for x in (a, b)))
+    return vecdot(*(reshape(x, (-1,)) for x in together(a, b)))
 
 
 def _round(a: Any, decimals: int = 0) -> Tensor:
@@ -72,11 +67,11 @@ def _round(a: Any, decimals: int = 0) -> Tensor:
 
 
 def _cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    return cumulative_sum(reshape(a, (-1,)), dtype=dtype) if axis is None else cumulative_sum(a, axis=axis, dtype=dtype)
+    return cumulative_sum(reshape(a, (-1,)) if axis is None else a, axis=axis, dtype=dtype)
 
 
 def _cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    return cumulative_prod(reshape(a, (-1,)), dtype=dtype) if axis is None else cumulative_prod(a, axis=axis, dtype=dtype)
+    return cumulative_prod(reshape(a, (-1,)) if axis is None else a, axis=axis, dtype=dtype)
 
 
 def _ravel(a: Any) -> Tensor:
@@ -107,8 +102,7 @@ def _nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
 
 
 def _array_equal(a1: Any, a2: Any) -> bool:
-    world = world_of((a1, a2))
-    left, right = asarray(a1, world=world), asarray(a2, world=world)
+    left, right = together(a1, a2)
     return left.shape == right.shape and bool(all(elementwise(lambda x, y: x == y, left, right)))
 
 

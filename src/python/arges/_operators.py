@@ -24,7 +24,6 @@ class Functions:
     """Functions of tensors by their names. Their modules import the class; its methods call them here, where the module _numpy puts them."""
 
     elementwise: Callable[..., Any]
-    matmul: Callable[..., Any]
     nonzero: Callable[..., Any]
     set_selected: Callable[..., None]
     in_place_of_numpy: Callable[..., Any]
@@ -86,151 +85,60 @@ class Operators(Elements):
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> Self:
-        return _binary(np.add, self, other, "add")
+    # fmt: off
+    def __add__(self, other: Any) -> Self: return _binary(np.add, self, other, "add")
+    def __radd__(self, other: Any) -> Self: return _reflected(np.add, self, other, "add")
+    def __iadd__(self, other: Any) -> Self: return _in_place(np.add, self, other, "add")
+    def __sub__(self, other: Any) -> Self: return _binary(np.subtract, self, other, "sub")
+    def __rsub__(self, other: Any) -> Self: return _reflected(np.subtract, self, other, "sub")
+    def __isub__(self, other: Any) -> Self: return _in_place(np.subtract, self, other, "sub")
+    def __mul__(self, other: Any) -> Self: return _binary(np.multiply, self, other, "mul")
+    def __rmul__(self, other: Any) -> Self: return _reflected(np.multiply, self, other, "mul")
+    def __imul__(self, other: Any) -> Self: return _in_place(np.multiply, self, other, "mul")
+    def __truediv__(self, other: Any) -> Self: return _binary(np.divide, self, other, "truediv")
+    def __rtruediv__(self, other: Any) -> Self: return _reflected(np.divide, self, other, "truediv")
+    def __itruediv__(self, other: Any) -> Self: return _in_place(np.divide, self, other, "truediv")
+    def __floordiv__(self, other: Any) -> Self: return _binary(np.floor_divide, self, other, "floordiv")
+    def __rfloordiv__(self, other: Any) -> Self: return _reflected(np.floor_divide, self, other, "floordiv")
+    def __ifloordiv__(self, other: Any) -> Self: return _in_place(np.floor_divide, self, other, "floordiv")
+    def __mod__(self, other: Any) -> Self: return _binary(np.remainder, self, other, "mod")
+    def __rmod__(self, other: Any) -> Self: return _reflected(np.remainder, self, other, "mod")
+    def __imod__(self, other: Any) -> Self: return _in_place(np.remainder, self, other, "mod")
+    def __pow__(self, other: Any) -> Self: return _binary(np.power, self, other, "pow")
+    def __rpow__(self, other: Any) -> Self: return _reflected(np.power, self, other, "pow")
+    def __ipow__(self, other: Any) -> Self: return _in_place(np.power, self, other, "pow")
 
-    def __radd__(self, other: Any) -> Self:
-        return _reflected(np.add, self, other, "add")
+    def __and__(self, other: Any) -> Self: return _binary(np.bitwise_and, self, other, "and")
+    def __rand__(self, other: Any) -> Self: return _reflected(np.bitwise_and, self, other, "and")
+    def __iand__(self, other: Any) -> Self: return _in_place(np.bitwise_and, self, other, "and")
+    def __or__(self, other: Any) -> Self: return _binary(np.bitwise_or, self, other, "or")
+    def __ror__(self, other: Any) -> Self: return _reflected(np.bitwise_or, self, other, "or")
+    def __ior__(self, other: Any) -> Self: return _in_place(np.bitwise_or, self, other, "or")
+    def __xor__(self, other: Any) -> Self: return _binary(np.bitwise_xor, self, other, "xor")
+    def __rxor__(self, other: Any) -> Self: return _reflected(np.bitwise_xor, self, other, "xor")
+    def __ixor__(self, other: Any) -> Self: return _in_place(np.bitwise_xor, self, other, "xor")
+    def __lshift__(self, other: Any) -> Self: return _binary(np.left_shift, self, other, "lshift")
+    def __rlshift__(self, other: Any) -> Self: return _reflected(np.left_shift, self, other, "lshift")
+    def __ilshift__(self, other: Any) -> Self: return _in_place(np.left_shift, self, other, "lshift")
+    def __rshift__(self, other: Any) -> Self: return _binary(np.right_shift, self, other, "rshift")
+    def __rrshift__(self, other: Any) -> Self: return _reflected(np.right_shift, self, other, "rshift")
+    def __irshift__(self, other: Any) -> Self: return _in_place(np.right_shift, self, other, "rshift")
 
-    def __iadd__(self, other: Any) -> Self:
-        return _in_place(np.add, self, other, "add")
-
-    def __sub__(self, other: Any) -> Self:
-        return _binary(np.subtract, self, other, "sub")
-
-    def __rsub__(self, other: Any) -> Self:
-        return _reflected(np.subtract, self, other, "sub")
-
-    def __isub__(self, other: Any) -> Self:
-        return _in_place(np.subtract, self, other, "sub")
-
-    def __mul__(self, other: Any) -> Self:
-        return _binary(np.multiply, self, other, "mul")
-
-    def __rmul__(self, other: Any) -> Self:
-        return _reflected(np.multiply, self, other, "mul")
-
-    def __imul__(self, other: Any) -> Self:
-        return _in_place(np.multiply, self, other, "mul")
-
-    def __truediv__(self, other: Any) -> Self:
-        return _binary(np.divide, self, other, "truediv")
-
-    def __rtruediv__(self, other: Any) -> Self:
-        return _reflected(np.divide, self, other, "truediv")
-
-    def __itruediv__(self, other: Any) -> Self:
-        return _in_place(np.divide, self, other, "truediv")
-
-    def __floordiv__(self, other: Any) -> Self:
-        return _binary(np.floor_divide, self, other, "floordiv")
-
-    def __rfloordiv__(self, other: Any) -> Self:
-        return _reflected(np.floor_divide, self, other, "floordiv")
-
-    def __ifloordiv__(self, other: Any) -> Self:
-        return _in_place(np.floor_divide, self, other, "floordiv")
-
-    def __mod__(self, other: Any) -> Self:
-        return _binary(np.remainder, self, other, "mod")
-
-    def __rmod__(self, other: Any) -> Self:
-        return _reflected(np.remainder, self, other, "mod")
-
-    def __imod__(self, other: Any) -> Self:
-        return _in_place(np.remainder, self, other, "mod")
-
-    def __pow__(self, other: Any) -> Self:
-        return _binary(np.power, self, other, "pow")
-
-    def __rpow__(self, other: Any) -> Self:
-        return _reflected(np.power, self, other, "pow")
-
-    def __ipow__(self, other: Any) -> Self:
-        return _in_place(np.power, self, other, "pow")
-
-    def __and__(self, other: Any) -> Self:
-        return _binary(np.bitwise_and, self, other, "and")
-
-    def __rand__(self, other: Any) -> Self:
-        return _reflected(np.bitwise_and, self, other, "and")
-
-    def __iand__(self, other: Any) -> Self:
-        return _in_place(np.bitwise_and, self, other, "and")
-
-    def __or__(self, other: Any) -> Self:
-        return _binary(np.bitwise_or, self, other, "or")
-
-    def __ror__(self, other: Any) -> Self:
-        return _reflected(np.bitwise_or, self, other, "or")
-
-    def __ior__(self, other: Any) -> Self:
-        return _in_place(np.bitwise_or, self, other, "or")
-
-    def __xor__(self, other: Any) -> Self:
-        return _binary(np.bitwise_xor, self, other, "xor")
-
-    def __rxor__(self, other: Any) -> Self:
-        return _reflected(np.bitwise_xor, self, other, "xor")
-
-    def __ixor__(self, other: Any) -> Self:
-        return _in_place(np.bitwise_xor, self, other, "xor")
-
-    def __lshift__(self, other: Any) -> Self:
-        return _binary(np.left_shift, self, other, "lshift")
-
-    def __rlshift__(self, other: Any) -> Self:
-        return _reflected(np.left_shift, self, other, "lshift")
-
-    def __ilshift__(self, other: Any) -> Self:
-        return _in_place(np.left_shift, self, other, "lshift")
-
-    def __rshift__(self, other: Any) -> Self:
-        return _binary(np.right_shift, self, other, "rshift")
-
-    def __rrshift__(self, other: Any) -> Self:
-        return _reflected(np.right_shift, self, other, "rshift")
-
-    def __irshift__(self, other: Any) -> Self:
-        return _in_place(np.right_shift, self, other, "rshift")
-
-    def __matmul__(self, other: Any) -> Self:
-        result: Self = functions.matmul(self, other)
-        return result
-
+    def __matmul__(self, other: Any) -> Self: return functions.matmul(self, other)
     def __rmatmul__(self, other: Any) -> Self:
         result: Self = functions.matmul(other, self)
         return result
 
-    def __eq__(self, other: object) -> Self:  # type: ignore[override]  # not a bool, but a tensor of them
-        return _compared(np.equal, self, other)
+    def __eq__(self, other: object) -> Self: return _compared(np.equal, self, other)  # type: ignore[override]  # of bool
+    def __ne__(self, other: object) -> Self: return _compared(np.not_equal, self, other)  # type: ignore[override]  # of bool
+    def __lt__(self, other: Any) -> Self: return _compared(np.less, self, other)
+    def __le__(self, other: Any) -> Self: return _compared(np.less_equal, self, other)
+    def __gt__(self, other: Any) -> Self: return _compared(np.greater, self, other)
+    def __ge__(self, other: Any) -> Self: return _compared(np.greater_equal, self, other)
+    def __hash__(self) -> int: return object.__hash__(self)
 
-    def __ne__(self, other: object) -> Self:  # type: ignore[override]  # not a bool, but a tensor of them
-        return _compared(np.not_equal, self, other)
-
-    def __lt__(self, other: Any) -> Self:
-        return _compared(np.less, self, other)
-
-    def __le__(self, other: Any) -> Self:
-        return _compared(np.less_equal, self, other)
-
-    def __gt__(self, other: Any) -> Self:
-        return _compared(np.greater, self, other)
-
-    def __ge__(self, other: Any) -> Self:
-        return _compared(np.greater_equal, self, other)
-
-    def __hash__(self) -> int:
-        return object.__hash__(self)
-
-    def __neg__(self) -> Self:
-        return _unary(np.negative, self)
-
-    def __pos__(self) -> Self:
-        return _unary(np.positive, self)
-
-    def __abs__(self) -> Self:
-        return _unary(np.abs, self)
-
-    def __invert__(self) -> Self:
-        return _unary(np.invert, self)
+    def __neg__(self) -> Self: return _unary(np.negative, self)
+    def __pos__(self) -> Self: return _unary(np.positive, self)
+    def __abs__(self) -> Self: return _unary(np.abs, self)
+    def __invert__(self) -> Self: return _unary(np.invert, self)
+    # fmt: on

@@ -13,15 +13,14 @@ from ._einsum import einsum
 from ._elementwise import elementwise
 from ._places import _axes
 from ._reductions import sum
-from ._tensor import Tensor, asarray, world_of
+from ._tensor import Tensor, together
 
 
 def tensordot(x1: Any, x2: Any, /, *args: Any, axes: Any = 2) -> Tensor:
     """Sum of products over some axes of each, as numpy.tensordot. Collective."""
     if args:
         axes = args[0]
-    world = world_of((x1, x2))
-    a, b = asarray(x1, world=world), asarray(x2, world=world)
+    a, b = together(x1, x2)
 
     def prepare() -> tuple[list[str], list[str], list[str]]:
         if isinstance(axes, (int, np.integer)):
@@ -41,7 +40,7 @@ def tensordot(x1: Any, x2: Any, /, *args: Any, axes: Any = 2) -> Tensor:
             right[j] = left[i]
         return left, right, [n for n in left if n not in right] + [n for n in right if n not in left]
 
-    left, right, output = world.agree(prepare)
+    left, right, output = a.world.agree(prepare)
     wide_a, wide_b = _promoted(a, b)
     return Tensor._of(_core.einsum([wide_a._h, wide_b._h], [left, right], output))
 
@@ -53,8 +52,7 @@ def _promoted(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 def matmul(x1: Any, x2: Any, /) -> Tensor:
     """Matrix product of the last two dimensions; those before broadcast, and vectors are as in numpy.matmul. Collective."""
-    world = world_of((x1, x2))
-    a, b = asarray(x1, world=world), asarray(x2, world=world)
+    a, b = together(x1, x2)
 
     def prepare() -> str:
         if a.ndim == 0 or b.ndim == 0:
@@ -64,14 +62,13 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
             raise ValueError(f"matmul of shapes {a.shape} and {b.shape}")
         return f"{left},{right}->...{'i' if a.ndim > 1 else ''}{'j' if b.ndim > 1 else ''}"
 
-    text = world.agree(prepare)
+    text = a.world.agree(prepare)
     return einsum(text, *_promoted(a, b))
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """Sum of conj(x1) * x2 along an axis. Collective."""
-    world = world_of((x1, x2))
-    a, b = asarray(x1, world=world), asarray(x2, world=world)
+    a, b = together(x1, x2)
 
     def prepare() -> np.dtype:
         place = operator.index(axis)
@@ -81,7 +78,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
             raise ValueError(f"vecdot of shapes {a.shape} and {b.shape} along axis {place}")
         return np.result_type(a.dtype, b.dtype)
 
-    common = world.agree(prepare)
+    common = a.world.agree(prepare)
     return sum(elementwise(lambda x, y: np.conj(x) * y, a, b), axis=axis, dtype=common)
 
 

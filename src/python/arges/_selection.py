@@ -79,10 +79,11 @@ def _entries(extents: tuple[int, ...], key: Any) -> list[Any]:
     return result
 
 
-def _selection(extents: tuple[int, ...], key: Any) -> _Selection:
-    keys = _entries(extents, key)
+def _rules(extents: tuple[int, ...], keys: list[Any]) -> tuple[list[int], list[Any], list[int], int]:
+    """Lengths of ranges and None; by dimension of a range its start, step, length and dimension in the selection, else the indices, which keys
+    then has, too; where keys has indices; and how many lengths are before the first."""
     shape: list[int] = []
-    rules: list[Any] = []  # of a range its start, step, length and dimension in the selection; else the indices
+    rules: list[Any] = []
     listed: list[int] = []
     front = 0
     for position, k in enumerate(keys):
@@ -102,6 +103,12 @@ def _selection(extents: tuple[int, ...], key: Any) -> _Selection:
             rules.append(keys[position])
         else:
             raise IndexError(f"{type(k).__name__} as an index; use integers, slices, lists of integers, masks, ..., None, or labels")
+    return shape, rules, listed, front
+
+
+def _selection(extents: tuple[int, ...], key: Any) -> _Selection:
+    keys = _entries(extents, key)
+    shape, rules, listed, front = _rules(extents, keys)
     gone = [d for d, rule in enumerate(rules) if isinstance(rule, int)]
     if not builtins.any(isinstance(rule, np.ndarray) for rule in rules):
         cuts = [(rule, 1, 1) if isinstance(rule, int) else rule[:3] for rule in rules]

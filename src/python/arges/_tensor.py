@@ -326,4 +326,10 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: str | None = None, copy: 
     return tensor(obj, dtype, copy=copy, world=world)
 
 
+def together(*values: Any) -> list[Tensor]:
+    """Values as tensors in the world of the first tensor among them. Collective."""
+    world = world_of(values)
+    return [asarray(value, world=world) for value in values]
+
+
 __all__ = ["Tensor", "asarray", "tensor", "transfer", "zeros"]

@@ -22,7 +22,7 @@ from ._products import matmul as matmul, tensordot as tensordot, vecdot as vecdo
 from ._reductions import _of_one_number
 from ._shapes import _everywhere, broadcast_arrays, broadcast_to, concat, permute_dims, stack, unstack
 from ._shapes import matrix_transpose as matrix_transpose
-from ._tensor import Tensor, asarray, world_of, zeros
+from ._tensor import Tensor, asarray, together, world_of, zeros
 from ._types import DTYPES, float64, whole
 from .statements import Indexed
 
@@ -86,7 +86,7 @@ def _is_stack(a: Any) -> bool:
 def _of_each(function: Callable[..., Result], *stacks: Any) -> Result:
     """What a function gives of the matrices of stacks, which broadcast, as stacks: tensors, arrays, or a tuple of both."""
     world = world_of(stacks)
-    tensors = [_floating(asarray(a, world=world)) for a in stacks]
+    tensors = [_floating(a) for a in together(*stacks)]
     shape = world.agree(lambda: np.broadcast_shapes(*(a.shape[:-2] for a in tensors)))
     wide = [broadcast_to(a, shape + a.shape[-2:]) for a in tensors]
     # An empty stack has the shapes of what a matrix of it would give.
@@ -312,8 +312,7 @@ def lstsq(a: Any, b: Any, /, *, tolerance: float = -1) -> tuple[Tensor, int, flo
 
 def solve(a: Any, b: Any, /) -> Tensor:
     """The X with A X = B of a square matrix A, by QR. B is a vector if it is of order 1, else a matrix or a stack."""
-    world = world_of((a, b))
-    matrix, other = _floating(asarray(a, world=world)), _floating(asarray(b, world=world))
+    matrix, other = map(_floating, together(a, b))
 
     def prepare() -> np.dtype:
         _require_square(matrix, "solve")
@@ -321,7 +320,7 @@ def solve(a: Any, b: Any, /) -> Tensor:
             raise _core.InvalidArgument(f"solve with a matrix of shape {matrix.shape} and a right-hand side of shape {other.shape}")
         return np.result_type(matrix.dtype, other.dtype)
 
-    common = world.agree(prepare)
+    common = matrix.world.agree(prepare)
     matrix, other = matrix.astype(common, copy=False), other.astype(common, copy=False)
     if other.ndim == 1:
         column = solve(matrix, reshape(other, (-1, 1)))
@@ -406,8 +405,7 @@ def matrix_power(x: Any, n: int, /) -> Tensor:
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """Vector products of vectors of three elements along an axis."""
-    world = world_of((x1, x2))
-    a, b = broadcast_arrays(asarray(x1, world=world), asarray(x2, world=world))
+    a, b = broadcast_arrays(*together(x1, x2))
 
     def prepare() -> int:
         place = _axes(a.ndim, operator.index(axis))[0]
@@ -415,7 +413,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
             raise ValueError(f"cross along a dimension of {a.shape[place]} elements; vectors of three are multiplied")
         return place
 
-    place = world.agree(prepare)
+    place = a.world.agree(prepare)
     left, right = unstack(a, axis=place), unstack(b, axis=place)
     return stack([left[(d + 1) % 3] * right[(d + 2) % 3] - left[(d + 2) % 3] * right[(d + 1) % 3] for d in range(3)], axis=place)
 
@@ -482,14 +480,13 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
 
 def outer(x1: Any, x2: Any, /) -> Tensor:
     """All products of the elements of two vectors."""
-    world = world_of((x1, x2))
-    a, b = asarray(x1, world=world), asarray(x2, world=world)
+    a, b = together(x1, x2)
 
     def check() -> None:
         if a.ndim != 1 or b.ndim != 1:
             raise _core.InvalidArgument(f"outer of tensors of orders {a.ndim} and {b.ndim}; both must be vectors")
 
-    world.agree(check)
+    a.world.agree(check)
     if a.is_sparse and b.is_sparse:
         return Tensor._of(_core.einsum([a._h, b._h], [["i"], ["j"]], ["i", "j"]))
     return reshape(a, (-1, 1)) * reshape(b, (1, -1))
