@@ -24,7 +24,6 @@ from ._reductions import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
 from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
-from ._einsum import einsum, plan
 from ._files import load, read, save, write
 from ._making import from_function, random, sparse
 from ._numpy import GatherWarning
@@ -42,7 +41,7 @@ del _math
 
 __all__ = [
     "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "complete", "cpd", "tucker",
-    "GatherWarning", "einsum", "load", "read", "save", "write", "Plan", "plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "transfer", "zeros", "bool",
+    "GatherWarning", "load", "read", "save", "write", "Plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "transfer", "zeros", "bool",
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
     "canonical", "over", "symmetrized", "cc", "linalg", "statements",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._places import reshape
+from ._places import _raise, reshape
 from ._shapes import _offset, broadcast_to
 from ._symmetry import fitting, permuted
 from ._making import from_function, sparse
@@ -118,12 +118,8 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
     """Coordinates of a grid, one tensor for each dimension, as numpy.meshgrid. Collective."""
     world = world_of(arrays)
     tensors = together(*arrays)
-
-    def check() -> None:
-        if indexing not in ("xy", "ij"):
-            raise ValueError(f'meshgrid with indexing={indexing!r}; use "xy" or "ij"')
-
-    world.agree(check)
+    wrong = f'meshgrid with indexing={indexing!r}; use "xy" or "ij"'
+    world.agree(lambda: None if indexing in ("xy", "ij") else _raise(ValueError(wrong)))
     places = list(range(len(tensors)))
     if indexing == "xy" and len(places) > 1:
         places[:2] = [1, 0]

@@ -11,8 +11,8 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from . import _core
-from ._einsum import einsum
-from ._tensor import Tensor, asarray, world_of
+from ._products import einsum
+from ._tensor import Tensor, asarray
 from ._types import float64, whole
 
 Progress = Callable[[dict[str, Any]], None]
@@ -255,5 +255,5 @@ def tucker(
 
 def _real(tensor: Any) -> Tensor:
     """Arrays of integers as float64."""
-    own = asarray(tensor, world=world_of((tensor,)))
+    own = asarray(tensor)
     return own.astype(float64) if own.dtype.kind in "ib" else own

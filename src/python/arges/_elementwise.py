@@ -319,7 +319,7 @@ remainder, subtract = _binary(remainder=np.remainder, subtract=np.subtract)
 
 def conj(x: Any, /) -> Tensor:
     """Complex conjugate; keeps a symmetry. Collective."""
-    own = asarray(x, world=world_of((x,)))
+    own = asarray(x)
     if own.dtype.kind != "c":
         return own.copy()
     result = Tensor._of(own._h.copy())

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._keys import policy_number
+from ._places import _raise
 from ._tensor import Tensor, world_of
 from ._types import float64, type_number
 from ._world import World, default_world
@@ -51,12 +52,8 @@ def write(tensor: Tensor, path: str | os.PathLike[str], *, index_base: int = 1) 
     if tensor.is_sparse:
         _core.write_sparse(tensor._h, name, tensor.world.agree(lambda: {0: 1, 1: 2}[index_base]))
         return
-
-    def check() -> None:
-        if not name.endswith(".npy"):
-            raise _core.InvalidArgument(f"{name}: dense tensors are written as .npy, or into a checkpoint by save()")
-
-    tensor.world.agree(check)
+    wrong = f"{name}: dense tensors are written as .npy, or into a checkpoint by save()"
+    tensor.world.agree(lambda: None if name.endswith(".npy") else _raise(_core.InvalidArgument(wrong)))
     _core.write_npy(tensor._h, name)
 
 

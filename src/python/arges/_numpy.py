@@ -10,7 +10,6 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _creation, _elementwise, _extrema, _lines, _places, _products, _reductions, _shapes, linalg
-from ._einsum import einsum
 from ._elementwise import clip, conj, elementwise, imag, multiply, real
 from ._extrema import argmax, argmin
 from ._lines import cumulative_prod, cumulative_sum, nonzero
@@ -44,9 +43,8 @@ def say_gathered(function: Callable[..., Any], tensors: list[Tensor]) -> None:
 
 def _dot(a: Any, b: Any) -> Tensor:
     left, right = together(a, b)
-    if left.ndim == 0 or right.ndim == 0:
-        return multiply(left, right)
-    return tensordot(left, right, axes=([-1], [-2 if right.ndim > 1 else -1]))
+    axes = [-1], [-2 if right.ndim > 1 else -1]
+    return multiply(left, right) if left.ndim == 0 or right.ndim == 0 else tensordot(left, right, axes=axes)
 
 
 def _inner(a: Any, b: Any) -> Tensor:
@@ -150,7 +148,7 @@ _NAMESAKES: dict[Any, Callable[..., Any]] = {
     for module in (_creation, _elementwise, _extrema, _lines, _places, _products, _reductions, _shapes)
     for name in module.__all__
     if hasattr(np, name) and not isinstance(getattr(np, name), (np.ufunc, type)) and name != "linspace"
-} | {np.einsum: einsum, np.linalg.norm: _norm} | _OTHERS
+} | {np.linalg.norm: _norm} | _OTHERS
 # Those that ask for no elements.
 _OF_SHAPES_AND_TYPES = {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type}
 

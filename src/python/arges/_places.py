@@ -116,11 +116,10 @@ def _sparse_of(x: Tensor, shape: Sequence[int], indices: Sequence[np.ndarray], v
 
 
 def _require_dense(x: Tensor, what: str) -> None:
-    def check() -> None:
-        if x.is_sparse:
-            raise _core.Unsupported(f"{what} of a sparse tensor{' ' + x.name if x.name else ''}; take coo(), and make another by sparse()")
+    def error() -> Exception:
+        return _core.Unsupported(f"{what} of a sparse tensor{' ' + x.name if x.name else ''}; take coo(), and make another by sparse()")
 
-    x.world.agree(check)
+    x.world.agree(lambda: _raise(error()) if x.is_sparse else None)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._elementwise import elementwise
 from ._lines import _joined, _true_places
-from ._places import _indices, _keys_of, _rearranged, _require_dense, _without, reshape
+from ._places import _indices, _keys_of, _raise, _rearranged, _require_dense, _without, reshape
 from ._shapes import _outer, broadcast_to
 from ._tensor import Tensor, asarray
 from ._types import bool_
@@ -165,12 +165,8 @@ class _Masked(NamedTuple):
 
 def _masked(x: Tensor, key: Any) -> _Masked:
     mask = asarray(key, world=x.world)
-
-    def check() -> None:
-        if mask.shape != x.shape[: mask.ndim]:
-            raise IndexError(f"a mask of shape {mask.shape} for a tensor of shape {x.shape}")
-
-    x.world.agree(check)
+    wrong = f"a mask of shape {mask.shape} for a tensor of shape {x.shape}"
+    x.world.agree(lambda: None if mask.shape == x.shape[: mask.ndim] else _raise(IndexError(wrong)))
     places = _joined(x.world, _true_places(mask))
     return _Masked(mask, places.shape + x.shape[mask.ndim :], lambda i, *rest: [*_indices(places.read(i), mask.shape), *rest])
 

@@ -263,7 +263,8 @@ def _of_tensor(
     data: Tensor, dtype: Any, symmetry: str | None, letters: str | None, name: str, world: World, copy: bool | None
 ) -> Tensor:
     """tensor() of a tensor."""
-    result = data if data.world == world else _checked_present(transfer(data, world, meeting=world))
+    result = data if data.world == world else transfer(data, world, meeting=world)
+    assert result is not None
     result = result if dtype is None or np.dtype(dtype) == result.dtype else result.astype(dtype)
     if symmetry is not None:
         result = _checked_symmetry(result, symmetry, letters)
@@ -285,11 +286,6 @@ def transfer(source: Tensor | None, world: World | None, *, meeting: World | Non
     """
     handle = _core.transfer((meeting or default_world())._w, None if source is None else source._h, None if world is None else world._w)
     return None if handle is None else Tensor._of(handle, world)
-
-
-def _checked_present(result: Tensor | None) -> Tensor:
-    assert result is not None
-    return result
 
 
 def without_tensors(value: Any, array: Callable[[Tensor], np.ndarray] = Tensor.numpy) -> Any:

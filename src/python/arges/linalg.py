@@ -17,7 +17,7 @@ import numpy as np
 from . import _core, _reductions
 from ._creation import eye
 from ._elementwise import conj, elementwise, exp
-from ._places import _axes, _indices, _keys_of, reshape
+from ._places import _axes, _indices, _keys_of, _raise, reshape
 from ._products import matmul as matmul, tensordot as tensordot, vecdot as vecdot  # "as": names of this module, too
 from ._reductions import _of_one_number
 from ._shapes import _everywhere, broadcast_arrays, broadcast_to, concat, permute_dims, stack, unstack
@@ -481,12 +481,8 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
 def outer(x1: Any, x2: Any, /) -> Tensor:
     """All products of the elements of two vectors."""
     a, b = together(x1, x2)
-
-    def check() -> None:
-        if a.ndim != 1 or b.ndim != 1:
-            raise _core.InvalidArgument(f"outer of tensors of orders {a.ndim} and {b.ndim}; both must be vectors")
-
-    a.world.agree(check)
+    wrong = f"outer of tensors of orders {a.ndim} and {b.ndim}; both must be vectors"
+    a.world.agree(lambda: None if a.ndim == b.ndim == 1 else _raise(_core.InvalidArgument(wrong)))
     if a.is_sparse and b.is_sparse:
         return Tensor._of(_core.einsum([a._h, b._h], [["i"], ["j"]], ["i", "j"]))
     return reshape(a, (-1, 1)) * reshape(b, (1, -1))
