@@ -25,10 +25,10 @@ from ._shapes import *  # noqa: F403
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
 from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
 from ._files import load, read, save, write
-from ._making import from_function, random, sparse
+from ._making import asarray, from_function, random, sparse, tensor, transfer, zeros
 from ._numpy import GatherWarning
 from ._plan import Plan
-from ._tensor import Tensor, asarray, tensor, transfer, zeros
+from ._tensor import Tensor
 from ._types import bool_ as bool
 from ._types import complex64, complex128, float32, float64, int16, int32, int64
 from ._world import World, default_world, set_default_world

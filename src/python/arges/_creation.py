@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ._making import asarray, from_function, sparse, together, world_of, zeros
 from ._places import _raise, reshape
 from ._shapes import _offset, broadcast_to
 from ._symmetry import fitting, permuted
-from ._making import from_function, sparse
-from ._tensor import Tensor, asarray, together, world_of, zeros
+from ._tensor import Tensor
 from ._types import DTYPES, bool_, complex128, float64, int64, number, type_number
 from ._world import World, default_world
 

@@ -11,8 +11,9 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from . import _core
+from ._making import asarray
 from ._products import einsum
-from ._tensor import Tensor, asarray
+from ._tensor import Tensor
 from ._types import float64, whole
 
 Progress = Callable[[dict[str, Any]], None]

@@ -9,9 +9,10 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _core
+from ._making import asarray, world_of
 from ._places import _without
 from ._symmetry import fitting, followed, is_zero_at_zeros
-from ._tensor import Tensor, asarray, world_of
+from ._tensor import Tensor
 from ._types import NUMBERS, WIDER, is_number, number, type_number
 from .statements import Expression, Indexed
 

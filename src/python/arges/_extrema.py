@@ -10,10 +10,10 @@ import numpy as np
 
 from . import _core
 from ._elementwise import elementwise
+from ._making import asarray, from_function
 from ._places import _axes, _exchanged, _here, _indices, _is_whole, _Local, _number, _of_all, _raise, _sparse_of, _stored, reshape
 from ._reductions import _require_elements, max, min
-from ._making import from_function
-from ._tensor import Tensor, asarray
+from ._tensor import Tensor
 from ._types import int64
 from ._world import World
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from . import _core
 from ._keys import policy_number
+from ._making import world_of
 from ._places import _raise
-from ._tensor import Tensor, world_of
+from ._tensor import Tensor
 from ._types import float64, type_number
 from ._world import World, default_world
 

@@ -11,10 +11,11 @@ import numpy as np
 from . import _core
 from ._creation import full
 from ._elementwise import elementwise
+from ._making import asarray, together, zeros
 from ._places import _axes, _exchanged, _here, _indices, _keys_of, _of_all, _raise, _require_dense, reshape
 from ._reductions import _sum_type
 from ._shapes import concat, diff
-from ._tensor import Tensor, asarray, together, zeros
+from ._tensor import Tensor
 from ._types import int64, type_number
 from ._world import World
 

@@ -13,13 +13,14 @@ from . import _creation, _elementwise, _extrema, _lines, _places, _products, _re
 from ._elementwise import clip, conj, elementwise, imag, multiply, real
 from ._extrema import argmax, argmin
 from ._lines import cumulative_prod, cumulative_sum, nonzero
+from ._making import asarray, together
 from ._operators import functions
 from ._places import reshape
 from ._products import matmul, tensordot, vecdot
 from ._reductions import all, any, max, mean, min, prod, std, sum, var
 from ._selection import selected, set_selected
 from ._shapes import matrix_transpose, moveaxis, permute_dims, squeeze, take
-from ._tensor import Tensor, asarray, together, without_tensors
+from ._tensor import Tensor, without_tensors
 from ._writing import WRITING, written
 
 
@@ -72,10 +73,6 @@ def _cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return cumulative_prod(reshape(a, (-1,)) if axis is None else a, axis=axis, dtype=dtype)
 
 
-def _ravel(a: Any) -> Tensor:
-    return reshape(a, (-1,))
-
-
 def _swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
     own = asarray(a)
 
@@ -126,11 +123,10 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     if axes is None and ord is None:
         return linalg.vector_norm(x, keepdims=keepdims)
     if len(axes or x.shape) == 2:
-        names = {None: "fro", "fro": "fro", "nuc": "nuc"}
+        own = "fro" if ord is None else ord
         if axes in (None, (0, 1), (-2, -1)) and x.ndim == 2:
-            return linalg.matrix_norm(x, ord=names.get(ord, ord), keepdims=keepdims)
-        moved = moveaxis(x, axes, (-2, -1))
-        result = linalg.matrix_norm(moved, ord=names.get(ord, ord), keepdims=keepdims)
+            return linalg.matrix_norm(x, ord=own, keepdims=keepdims)
+        result = linalg.matrix_norm(moveaxis(x, axes, (-2, -1)), ord=own, keepdims=keepdims)
         return moveaxis(result, (-2, -1), axes) if keepdims else result
     return linalg.vector_norm(x, axis=axis, ord=2 if ord is None else ord, keepdims=keepdims)
 
@@ -138,7 +134,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 #: By the functions of NumPy that they stand for.
 _OTHERS: dict[Any, Callable[..., Any]] = {
     np.dot: _dot, np.inner: _inner, np.outer: _outer, np.vdot: _vdot, np.round: _round, np.around: _round, np.cumsum: _cumsum,
-    np.cumprod: _cumprod, np.ravel: _ravel, np.swapaxes: _swapaxes, np.rollaxis: _rollaxis, np.nan_to_num: _nan_to_num,
+    np.cumprod: _cumprod, np.ravel: lambda a: reshape(a, (-1,)), np.swapaxes: _swapaxes, np.rollaxis: _rollaxis, np.nan_to_num: _nan_to_num,
     np.array_equal: _array_equal, np.ptp: _ptp, np.nansum: _nansum,
     np.amax: max, np.amin: min, np.std: _std, np.var: _var,
 }  # fmt: skip

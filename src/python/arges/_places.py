@@ -8,8 +8,8 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from . import _core
-from ._making import sparse
-from ._tensor import Tensor, asarray, zeros
+from ._making import asarray, sparse, zeros
+from ._tensor import Tensor
 from ._world import World
 
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from . import _core
 from ._elementwise import elementwise
+from ._making import asarray, together, world_of
 from ._places import _axes
 from ._plan import Plan
 from ._reductions import sum
-from ._tensor import Tensor, asarray, together, world_of
+from ._tensor import Tensor
 from ._types import DTYPES, float64, int64, type_number
 from ._world import World
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from . import _core
 from ._elementwise import apply, elementwise
+from ._making import asarray, zeros
 from ._places import _axes, _here, _is_whole, _Local, _of_all, reshape
-from ._tensor import Tensor, asarray, zeros
+from ._tensor import Tensor
 from ._types import DTYPES, bool_, complex128, float64, int64, type_number
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from ._elementwise import elementwise
 from ._lines import _joined, _true_places
+from ._making import asarray
 from ._places import _indices, _keys_of, _raise, _rearranged, _require_dense, _without, reshape
 from ._shapes import _outer, broadcast_to
-from ._tensor import Tensor, asarray
+from ._tensor import Tensor
 from ._types import bool_
 from ._writing import set_elements
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from . import _core
 from ._elementwise import _labels, apply, elementwise
+from ._making import asarray, from_function, together, world_of, zeros
 from ._places import _axes, _indices, _keys_of, _number, _raise, _rearranged, _sparse_of, _stored, _without, reshape
 from ._symmetry import permuted
-from ._making import from_function
-from ._tensor import Tensor, asarray, together, world_of, zeros
+from ._tensor import Tensor
 from ._types import bool_
 from .statements import Indexed, broadcast
 

@@ -10,9 +10,10 @@ import numpy as np
 from . import _core
 from ._elementwise import elementwise
 from ._lines import _true_places
+from ._making import asarray
 from ._places import _axes, _indices, _keys_of, _of_all, _raise, reshape
 from ._shapes import broadcast_to
-from ._tensor import Tensor, asarray
+from ._tensor import Tensor
 from ._types import bool_, complex128, int64, type_number
 
 

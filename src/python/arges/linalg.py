@@ -17,12 +17,13 @@ import numpy as np
 from . import _core, _reductions
 from ._creation import eye
 from ._elementwise import conj, elementwise, exp
+from ._making import asarray, together, world_of, zeros
 from ._places import _axes, _indices, _keys_of, _raise, reshape
 from ._products import matmul as matmul, tensordot as tensordot, vecdot as vecdot  # "as": names of this module, too
 from ._reductions import _of_one_number
 from ._shapes import _everywhere, broadcast_arrays, broadcast_to, concat, permute_dims, stack, unstack
 from ._shapes import matrix_transpose as matrix_transpose
-from ._tensor import Tensor, asarray, together, world_of, zeros
+from ._tensor import Tensor
 from ._types import DTYPES, float64, whole
 from .statements import Indexed
 
