@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
@@ -10,14 +10,13 @@ from ._elements import Elements
 from ._stored import Stored
 from ._types import is_number
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 X = TypeVar("X", bound=Stored)
 
+if TYPE_CHECKING:
+    from typing_extensions import Protocol, Self
 
-class Function(Protocol):
-    def __call__(self, x: X, /, *arguments: Any, **options: Any) -> X: ...
+    class Function(Protocol):
+        def __call__(self, x: X, /, *arguments: Any, **options: Any) -> X: ...
 
 
 class Functions:

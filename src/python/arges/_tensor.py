@@ -55,16 +55,13 @@ class Tensor(Operators):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         out = options.pop("out", None)
-        if method != "__call__" or options or ufunc.nout != 1:
+        is_known = ufunc is np.matmul or ufunc.signature is None and ufunc.nout == 1
+        if method != "__call__" or options or not is_known or out is not None and not isinstance(out[0], Tensor):
             return NotImplemented
-        if out is not None and not isinstance(out[0], Tensor):
-            return NotImplemented
-        if ufunc.signature is not None:
-            if ufunc is not np.matmul:
-                return NotImplemented
-            product = functions.matmul(*inputs)
-            return product if out is None else functions.written(out[0], product)
-        return functions.elementwise(ufunc, *inputs, out=None if out is None else out[0])
+        if ufunc is not np.matmul:
+            return functions.elementwise(ufunc, *inputs, out=None if out is None else out[0])
+        product = functions.matmul(*inputs)
+        return product if out is None else functions.written(out[0], product)
 
     def __array_function__(self, function: Any, types: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return functions.in_place_of_numpy(function, arguments, options)

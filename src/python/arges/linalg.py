@@ -209,13 +209,14 @@ def svd(
     if _is_stack(a):
         options: dict[str, Any] = {"full_matrices": full_matrices, "rank": rank, "vectors": vectors, "randomized": randomized, "seed": seed}
         if tolerance:
-            world_of((a,)).agree(lambda: _refuse("svd with a tolerance of a stack of matrices, which would keep several numbers of values"))
+            error = _core.Unsupported("svd with a tolerance of a stack of matrices, which would keep several numbers of values")
+            world_of((a,)).agree(lambda: _raise(error))
         return _of_each(lambda own: svd(own, **options), a)
     handle, labels = _matrix(a, "svd")
 
     def prepare() -> tuple[int | None, float, int]:
         if full_matrices and (isinstance(a, Indexed) or rank is not None or tolerance or randomized):
-            _refuse("svd with full_matrices of a labelled tensor, or of a part of the singular values")
+            raise _core.Unsupported("svd with full_matrices of a labelled tensor, or of a part of the singular values")
         return None if rank is None else whole("rank", rank), float(tolerance), whole("seed", seed)
 
     number, cut, start = world_of((a.tensor if isinstance(a, Indexed) else a,)).agree(prepare)
@@ -227,15 +228,7 @@ def svd(
             u = concat([u, _complement(u, rows)], axis=1)
         if columns > len(s):
             vh = concat([vh, _adjoint(_complement(_adjoint(vh), columns))])
-    return SvdResult(u, s.astype(_real(_type_of(handle))), vh)
-
-
-def _refuse(what: str) -> None:
-    raise _core.Unsupported(what)
-
-
-def _type_of(handle: _core.Handle) -> np.dtype:
-    return DTYPES[handle.element]
+    return SvdResult(u, s.astype(_real(DTYPES[handle.element])), vh)
 
 
 def svdvals(a: Any, /) -> np.ndarray:
@@ -249,7 +242,7 @@ def eigh(a: Any, /, *, vectors: bool = True, first: int = 0, count: int | None =
         return _of_each(lambda own: eigh(own, vectors=vectors, first=first, count=count), a)
     handle, labels = _matrix(a, "eigh")
     values, found = _core.eigh(handle, labels, bool(vectors), int(first), count)
-    return EighResult(values.astype(_real(_type_of(handle))), found and Tensor._of(found))
+    return EighResult(values.astype(_real(DTYPES[handle.element])), found and Tensor._of(found))
 
 
 def eigvalsh(a: Any, /) -> np.ndarray:

@@ -79,12 +79,16 @@ def _joined(a: Expression, b: Any, join: Callable[[_core.Expression, _core.Expre
         if isinstance(b, Expression):
             return join(left, b._build())
         # A number takes on the type of the expression, or one that has it.
-        unit = _core.number(1, left.element).scaled(number(b)) if number(b) != 1 else _core.number(1, left.element)
-        return join(left, unit)
+        return join(left, _constant(number(b), left.element))
 
     if not isinstance(b, Expression) and not is_number(b):
         return Expression(lambda: _refuse(b), a._world)
     return Expression(build, a._world)
+
+
+def _constant(value: int | float | complex, element: int) -> _core.Expression:
+    one = _core.number(1, element)
+    return one if value == 1 else one.scaled(value)
 
 
 def _refuse(value: Any) -> _core.Expression:
@@ -146,7 +150,7 @@ def as_expression(value: Any, target: Stored) -> _core.Expression:
     if isinstance(value, Expression):
         return value._build()
     if is_number(value):
-        return _core.number(1, NUMBERS[target.dtype]).scaled(number(value)) if value != 1 else _core.number(1, NUMBERS[target.dtype])
+        return _constant(number(value), NUMBERS[target.dtype])
     return _refuse(value)
 
 
