@@ -128,8 +128,8 @@ class Operators(Elements):
         result: Self = functions.matmul(other, self)
         return result
 
-    def __eq__(self, other: object) -> Self: return _compared(np.equal, self, other)  # type: ignore[override]  # of bool
-    def __ne__(self, other: object) -> Self: return _compared(np.not_equal, self, other)  # type: ignore[override]  # of bool
+    def __eq__(self, other: object) -> Self: return _compared(np.equal, self, other)  # type: ignore[override]  # a tensor, not a bool
+    def __ne__(self, other: object) -> Self: return _compared(np.not_equal, self, other)  # type: ignore[override]  # a tensor, not a bool
     def __lt__(self, other: Any) -> Self: return _compared(np.less, self, other)
     def __le__(self, other: Any) -> Self: return _compared(np.less_equal, self, other)
     def __gt__(self, other: Any) -> Self: return _compared(np.greater, self, other)
