@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math as _math
 
-from . import _functions, cc, linalg, statements
+from . import _creation, _dtypes, _elementwise, _extrema, _lines, _places, _products, _reductions, _shapes, cc, linalg, statements
 from ._creation import *  # noqa: F403  (type checkers follow one such import, not two)
 from ._dtypes import *  # noqa: F403
 from ._elementwise import *  # noqa: F403
@@ -25,13 +25,11 @@ from ._shapes import *  # noqa: F403
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
 from ._core import version as _version
 from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
-from ._einsum import einsum
 from ._files import load, read, save, write
-from ._making import from_function, sparse
+from ._making import asarray, from_function, random, sparse, tensor, transfer, zeros
 from ._numpy import GatherWarning
-from ._plan import Plan, plan
-from ._random import random
-from ._tensor import Tensor, asarray, tensor, transfer, zeros
+from ._plan import Plan
+from ._tensor import Tensor
 from ._types import bool_ as bool
 from ._types import complex64, complex128, float32, float64, int16, int32, int64
 from ._world import World, default_world, set_default_world
@@ -39,14 +37,14 @@ from .statements import antisymmetrized, canonical, over, symmetrized
 
 __version__ = _version
 __array_api_version__ = "2023.12"
-__array_namespace_info__ = _functions.__array_namespace_info__
 e, inf, nan, newaxis, pi = _math.e, _math.inf, _math.nan, None, _math.pi
 del _math
 
 __all__ = [
     "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "complete", "cpd", "tucker",
-    "GatherWarning", "einsum", "load", "read", "save", "write", "Plan", "plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "transfer", "zeros", "bool",
+    "GatherWarning", "load", "read", "save", "write", "Plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "transfer", "zeros", "bool",
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
     "canonical", "over", "symmetrized", "cc", "linalg", "statements",
 ]  # fmt: skip
-__all__ += _functions.__all__
+for _module in (_creation, _dtypes, _elementwise, _extrema, _lines, _places, _products, _reductions, _shapes):
+    __all__ += _module.__all__

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ._places import reshape
+from ._making import asarray, from_function, sparse, together, world_of, zeros
+from ._places import _raise, reshape
 from ._shapes import _offset, broadcast_to
 from ._symmetry import fitting, permuted
-from ._making import from_function, sparse
-from ._tensor import Tensor, asarray, world_of, zeros
+from ._tensor import Tensor
 from ._types import DTYPES, bool_, complex128, float64, int64, number, type_number
 from ._world import World, default_world
 
@@ -77,7 +77,8 @@ def arange(
     own = world or default_world()
 
     def prepare() -> tuple[Any, Any, int, Any]:
-        first, last, by = (number(n) for n in ((start, stop, step) if stop is not None else (0, start, step)))
+        numbers: list[Any] = [number(n) for n in ((start, stop, step) if stop is not None else (0, start, step))]
+        first, last, by = numbers
         if by == 0:
             raise ValueError("arange with a step of 0")
         whole = builtins.all(isinstance(n, int) for n in (first, last, by))
@@ -104,7 +105,7 @@ def linspace(
     first, last, count, wanted = own.agree(prepare)
     steps = builtins.max(count - 1 if endpoint else count, 1)
 
-    def values(i: np.ndarray) -> np.ndarray:
+    def values(i: np.ndarray) -> Any:
         found = first + i * ((last - first) / steps)
         if endpoint and count > 1:
             found = np.where(i == count - 1, last, found)
@@ -116,13 +117,9 @@ def linspace(
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
     """Coordinates of a grid, one tensor for each dimension, as numpy.meshgrid. Collective."""
     world = world_of(arrays)
-    tensors = [asarray(x, world=world) for x in arrays]
-
-    def check() -> None:
-        if indexing not in ("xy", "ij"):
-            raise ValueError(f'meshgrid with indexing={indexing!r}; use "xy" or "ij"')
-
-    world.agree(check)
+    tensors = together(*arrays)
+    wrong = f'meshgrid with indexing={indexing!r}; use "xy" or "ij"'
+    world.agree(lambda: None if indexing in ("xy", "ij") else _raise(ValueError(wrong)))
     places = list(range(len(tensors)))
     if indexing == "xy" and len(places) > 1:
         places[:2] = [1, 0]

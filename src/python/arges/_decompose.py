@@ -11,7 +11,9 @@ from typing import Any, Callable, Iterator, Sequence
 import numpy as np
 
 from . import _core
-from ._tensor import Tensor, asarray, world_of
+from ._making import asarray
+from ._products import einsum
+from ._tensor import Tensor
 from ._types import float64, whole
 
 Progress = Callable[[dict[str, Any]], None]
@@ -38,20 +40,21 @@ class CpModel:
     @property
     def fit(self) -> float:
         """1 - |X - model| / |X| (cpd)."""
-        return self.report.get("fit", float("nan"))
+        return float(self.report.get("fit", float("nan")))
 
     def at(self, *indices: Any) -> np.ndarray:
         """Elements of the model at arrays of indices, one for each mode. Local."""
-        product = np.asarray(self.weights)
+        product: Any = np.asarray(self.weights)
         for factor, own in zip(self.factors, indices):
             product = product * factor[np.asarray(own)]
-        return product.sum(axis=-1)
+        elements: np.ndarray = product.sum(axis=-1)
+        return elements
 
     def full(self) -> np.ndarray:
         """All elements of the model. Local."""
         letters = "abcdefghijklmnop"[: len(self.factors)]
         text = ",".join(f"{c}z" for c in letters) + ",z->" + letters
-        return np.einsum(text, *self.factors, self.weights, optimize=True)
+        return np.asarray(np.einsum(text, *self.factors, self.weights, optimize=True))
 
     def __repr__(self) -> str:
         return f"arges.CpModel(shape {self.shape}, rank {self.rank}, {_line(self.report)})"
@@ -76,12 +79,10 @@ class TuckerModel:
     @property
     def fit(self) -> float:
         """1 - |X - model| / |X|, estimated."""
-        return self.report.get("fit", float("nan"))
+        return float(self.report.get("fit", float("nan")))
 
     def full(self) -> Tensor:
         """All elements of the model, as a tensor. Collective."""
-        from ._einsum import einsum
-
         inner, outer = "abcdefghijklm"[: self.core.ndim], "nopqrstuvwxyz"[: self.core.ndim]
         text = inner + "," + ",".join(o + i for i, o in zip(inner, outer)) + "->" + outer
         return einsum(text, self.core, *(f.astype(self.core.dtype) for f in self.factors))
@@ -255,5 +256,5 @@ def tucker(
 
 def _real(tensor: Any) -> Tensor:
     """Arrays of integers as float64."""
-    own = asarray(tensor, world=world_of((tensor,)))
+    own = asarray(tensor)
     return own.astype(float64) if own.dtype.kind in "ib" else own

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import builtins
 from math import prod
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from . import _core
+from ._making import asarray, world_of
 from ._places import _without
 from ._symmetry import fitting, followed, is_zero_at_zeros
-from ._tensor import Tensor, asarray, world_of
+from ._tensor import Tensor
 from ._types import NUMBERS, WIDER, is_number, number, type_number
 from .statements import Expression, Indexed
 
@@ -128,7 +129,9 @@ def _of_small(f: np.ufunc, operands: Sequence[Any]) -> Tensor | None:
                 world, shape = x.world, handle.shape
                 if not shape or not world._is_single or prod(shape) > _SMALL or world.is_dry_run:
                     return None
-            if handle.is_sparse or handle.has_symmetry or handle.shape != shape:
+            elif handle.shape != shape:
+                return None
+            if handle.is_sparse or handle.has_symmetry:
                 return None
             arrays.append(_core.to_array(handle))
         elif type(x) is Tensor:
@@ -152,7 +155,7 @@ def _of_small(f: np.ufunc, operands: Sequence[Any]) -> Tensor | None:
 def _of_numbers(f: Callable[..., Any], numbers: Sequence[Any], dtype: Any, world: Any) -> Tensor:
     """f of numbers that every rank has."""
 
-    def value() -> np.generic:
+    def value() -> Any:
         with np.errstate(all="ignore"):
             found = np.asarray(f(*(np.asarray(x) if isinstance(x, np.generic) else x for x in numbers)))
         wanted = np.dtype(dtype) if dtype is not None else WIDER.get(found.dtype, found.dtype)
@@ -252,53 +255,32 @@ def _filling(f: Callable[..., Any], operands: Sequence[Any]) -> Callable[..., No
     return call
 
 
-if TYPE_CHECKING:  # these are made of ufuncs, below
+def _unary(**named: Callable[..., Any]) -> list[Callable[[Any], Tensor]]:
+    """Functions of one tensor by these of its elements."""
 
-    def _of_one(x: Any, /) -> Tensor: ...
-    def _of_two(x1: Any, x2: Any, /) -> Tensor: ...
+    def made(name: str, f: Callable[..., Any]) -> Callable[[Any], Tensor]:
+        def function(x: Any, /) -> Tensor:
+            return elementwise(f, x)
 
-    abs = acos = acosh = asin = asinh = atan = atanh = bitwise_invert = ceil = cos = cosh = exp = expm1 = floor = _of_one
-    isfinite = isinf = isnan = log = log1p = log2 = log10 = logical_not = negative = positive = reciprocal = round = sign = _of_one
-    signbit = sin = sinh = square = sqrt = tan = tanh = trunc = _of_one
-    add = atan2 = bitwise_and = bitwise_left_shift = bitwise_or = bitwise_right_shift = bitwise_xor = copysign = divide = _of_two
-    equal = floor_divide = greater = greater_equal = hypot = less = less_equal = logaddexp = logical_and = logical_or = _of_two
-    logical_xor = maximum = minimum = multiply = nextafter = not_equal = pow = remainder = subtract = _of_two
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = f"numpy.{name} of each element, as a new tensor. Collective. Raises TypeError for types that it does not take."
+        return function
 
-
-def _unary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any], Tensor]:
-    def function(x: Any, /) -> Tensor:
-        return elementwise(ufunc, x)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"numpy.{name} of each element, as a new tensor. Collective. Raises TypeError for types that it does not take."
-    return function
+    return [made(name, f) for name, f in named.items()]
 
 
-def _binary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
-    def function(x1: Any, x2: Any, /) -> Tensor:
-        return elementwise(ufunc, x1, x2)
+def _binary(**named: Callable[..., Any]) -> list[Callable[[Any, Any], Tensor]]:
+    """Functions of two tensors by these of their elements."""
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"numpy.{name} element by element, as a new tensor; shapes and types as NumPy's. Collective."
-    return function
+    def made(name: str, f: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
+        def function(x1: Any, x2: Any, /) -> Tensor:
+            return elementwise(f, x1, x2)
 
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = f"numpy.{name} element by element, as a new tensor; shapes and types as NumPy's. Collective."
+        return function
 
-_UNARY = {
-    "abs": np.abs, "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh,
-    "bitwise_invert": np.invert, "ceil": None, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "expm1": np.expm1, "floor": None,
-    "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10,
-    "logical_not": np.logical_not, "negative": np.negative, "positive": np.positive, "reciprocal": np.reciprocal, "round": None,
-    "sign": None, "signbit": np.signbit, "sin": np.sin, "sinh": np.sinh, "square": np.square, "sqrt": np.sqrt, "tan": np.tan,
-    "tanh": np.tanh, "trunc": None,
-}  # fmt: skip
-_BINARY = {
-    "add": np.add, "atan2": np.arctan2, "bitwise_and": np.bitwise_and, "bitwise_left_shift": np.left_shift, "bitwise_or": np.bitwise_or,
-    "bitwise_right_shift": np.right_shift, "bitwise_xor": np.bitwise_xor, "copysign": np.copysign, "divide": np.divide,
-    "equal": np.equal, "floor_divide": np.floor_divide, "greater": np.greater, "greater_equal": np.greater_equal, "hypot": np.hypot,
-    "less": np.less, "less_equal": np.less_equal, "logaddexp": np.logaddexp, "logical_and": np.logical_and, "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor, "maximum": np.maximum, "minimum": np.minimum, "multiply": np.multiply, "nextafter": np.nextafter,
-    "not_equal": np.not_equal, "pow": np.power, "remainder": np.remainder, "subtract": np.subtract,
-}  # fmt: skip
+    return [made(name, f) for name, f in named.items()]
 
 
 def _whole_numbers_stay(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -306,29 +288,39 @@ def _whole_numbers_stay(ufunc: np.ufunc) -> Callable[..., Any]:
     return lambda x: np.positive(x) if x.dtype.kind == "i" else ufunc(x)
 
 
-def _round(x: np.ndarray) -> np.ndarray:
+def _round(x: np.ndarray) -> Any:
     return np.positive(x) if x.dtype.kind == "i" else np.round(x)
 
 
-def _sign(x: np.ndarray) -> np.ndarray:
+def _sign(x: np.ndarray) -> Any:
     if x.dtype.kind != "c":
         return np.sign(x)
     size = np.abs(x)
     return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
 
 
-_UNARY.update(
-    ceil=_whole_numbers_stay(np.ceil), floor=_whole_numbers_stay(np.floor), trunc=_whole_numbers_stay(np.trunc), round=_round, sign=_sign
-)
-for _name, _f in _UNARY.items():
-    globals()[_name] = _unary(_name, _f)
-for _name, _f in _BINARY.items():
-    globals()[_name] = _binary(_name, _f)
+abs, acos, acosh, asin, asinh, atan = _unary(abs=np.abs, acos=np.arccos, acosh=np.arccosh, asin=np.arcsin, asinh=np.arcsinh, atan=np.arctan)
+atanh, bitwise_invert, ceil, cos = _unary(atanh=np.arctanh, bitwise_invert=np.invert, ceil=_whole_numbers_stay(np.ceil), cos=np.cos)
+cosh, exp, expm1, floor = _unary(cosh=np.cosh, exp=np.exp, expm1=np.expm1, floor=_whole_numbers_stay(np.floor))
+isfinite, isinf, isnan, log, log1p = _unary(isfinite=np.isfinite, isinf=np.isinf, isnan=np.isnan, log=np.log, log1p=np.log1p)
+log2, log10, logical_not, negative = _unary(log2=np.log2, log10=np.log10, logical_not=np.logical_not, negative=np.negative)
+positive, reciprocal, round, sign = _unary(positive=np.positive, reciprocal=np.reciprocal, round=_round, sign=_sign)
+signbit, sin, sinh, square, sqrt, tan = _unary(signbit=np.signbit, sin=np.sin, sinh=np.sinh, square=np.square, sqrt=np.sqrt, tan=np.tan)
+tanh, trunc = _unary(tanh=np.tanh, trunc=_whole_numbers_stay(np.trunc))
+add, atan2, bitwise_and = _binary(add=np.add, atan2=np.arctan2, bitwise_and=np.bitwise_and)
+bitwise_left_shift, bitwise_or = _binary(bitwise_left_shift=np.left_shift, bitwise_or=np.bitwise_or)
+bitwise_right_shift, bitwise_xor, copysign = _binary(bitwise_right_shift=np.right_shift, bitwise_xor=np.bitwise_xor, copysign=np.copysign)
+divide, equal, floor_divide, greater = _binary(divide=np.divide, equal=np.equal, floor_divide=np.floor_divide, greater=np.greater)
+greater_equal, hypot, less, less_equal = _binary(greater_equal=np.greater_equal, hypot=np.hypot, less=np.less, less_equal=np.less_equal)
+logaddexp, logical_and, logical_or = _binary(logaddexp=np.logaddexp, logical_and=np.logical_and, logical_or=np.logical_or)
+logical_xor, maximum, minimum, multiply = _binary(logical_xor=np.logical_xor, maximum=np.maximum, minimum=np.minimum, multiply=np.multiply)
+nextafter, not_equal, pow = _binary(nextafter=np.nextafter, not_equal=np.not_equal, pow=np.power)
+remainder, subtract = _binary(remainder=np.remainder, subtract=np.subtract)
 
 
 def conj(x: Any, /) -> Tensor:
     """Complex conjugate; keeps a symmetry. Collective."""
-    own = asarray(x, world=world_of((x,)))
+    own = asarray(x)
     if own.dtype.kind != "c":
         return own.copy()
     result = Tensor._of(own._h.copy())
@@ -353,9 +345,9 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
     own = asarray(x, world=world_of((x, min, max)))
     result = own
     if min is not None:
-        result = elementwise(lambda a, b: np.where(a < b, b, a).astype(own.dtype), result, min, dtype=own.dtype)
+        result = elementwise(lambda a, b: np.asarray(np.where(a < b, b, a), own.dtype), result, min, dtype=own.dtype)
     if max is not None:
-        result = elementwise(lambda a, b: np.where(a > b, b, a).astype(own.dtype), result, max, dtype=own.dtype)
+        result = elementwise(lambda a, b: np.asarray(np.where(a > b, b, a), own.dtype), result, max, dtype=own.dtype)
     return result.copy() if result is own else result
 
 

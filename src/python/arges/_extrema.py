@@ -10,10 +10,10 @@ import numpy as np
 
 from . import _core
 from ._elementwise import elementwise
-from ._places import _axes, _exchanged, _here, _indices, _is_whole, _Local, _number, _of_all, _sparse_of, _stored, reshape
+from ._making import asarray, from_function
+from ._places import _axes, _exchanged, _here, _indices, _is_whole, _Local, _number, _of_all, _raise, _sparse_of, _stored, reshape
 from ._reductions import _require_elements, max, min
-from ._making import from_function
-from ._tensor import Tensor, asarray
+from ._tensor import Tensor
 from ._types import int64
 from ._world import World
 
@@ -78,12 +78,8 @@ _TIES = 8  # where there are more, a mask of all of them is made
 def _sparse_extremal_index(x: Tensor, place: int | None, keepdims: bool, is_largest: bool) -> Tensor:
     """The same of a sparse tensor, where what is not stored is zero: along an axis a sparse one. Collective."""
     shape = x.shape
-
-    def check() -> None:
-        if x.size >= 2**63:
-            raise _core.Unsupported(f"argmax or argmin of {x.size} elements; 2^63 are too many")
-
-    x.world.agree(check)
+    too_many = f"argmax or argmin of {x.size} elements; 2^63 are too many"
+    x.world.agree(lambda: None if x.size < 2**63 else _raise(_core.Unsupported(too_many)))
     indices, values = _stored(x)
     values = values.astype(np.int16) if values.dtype.kind == "b" else values
     if place is None:
@@ -110,7 +106,7 @@ def _first_number(
     best_of, counts = _of_all(world, mine), _of_all(world, np.array([len(values)]))
     best = choose(best_of[counts > 0]) if counts.any() else values.dtype.type(0)
 
-    def numbers(chosen: np.ndarray) -> np.ndarray:
+    def numbers(chosen: np.ndarray) -> Any:
         return _number([own[chosen] for own in indices], shape)
 
     total = int(_of_all(world, np.array([np.count_nonzero(values)])).sum())

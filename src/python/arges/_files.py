@@ -9,7 +9,9 @@ import numpy as np
 
 from . import _core
 from ._keys import policy_number
-from ._tensor import Tensor, world_of
+from ._making import world_of
+from ._places import _raise
+from ._tensor import Tensor
 from ._types import float64, type_number
 from ._world import World, default_world
 
@@ -51,12 +53,8 @@ def write(tensor: Tensor, path: str | os.PathLike[str], *, index_base: int = 1) 
     if tensor.is_sparse:
         _core.write_sparse(tensor._h, name, tensor.world.agree(lambda: {0: 1, 1: 2}[index_base]))
         return
-
-    def check() -> None:
-        if not name.endswith(".npy"):
-            raise _core.InvalidArgument(f"{name}: dense tensors are written as .npy, or into a checkpoint by save()")
-
-    tensor.world.agree(check)
+    wrong = f"{name}: dense tensors are written as .npy, or into a checkpoint by save()"
+    tensor.world.agree(lambda: None if name.endswith(".npy") else _raise(_core.InvalidArgument(wrong)))
     _core.write_npy(tensor._h, name)
 
 
@@ -68,7 +66,8 @@ def save(path: str | os.PathLike[str], **things: Any) -> None:
     world = world_of(things.values())
 
     def prepare() -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-        tensors, values = [], []
+        tensors: list[tuple[str, Any]] = []
+        values: list[tuple[str, Any]] = []
         for name, thing in things.items():
             if isinstance(thing, Tensor):
                 tensors.append((name, thing._h))
@@ -92,4 +91,4 @@ def load(path: str | os.PathLike[str], *, world: World | None = None) -> dict[st
     Raises InvalidArgument if the file is no checkpoint, or differs from its checksums.
     """
     tensors, values = _core.load((world or default_world())._w, os.fspath(path))
-    return {name: Tensor._of(handle) for name, handle in tensors.items()} | values
+    return {**{name: Tensor._of(handle) for name, handle in tensors.items()}, **values}

@@ -45,16 +45,16 @@ class Integrals:
 def _pair(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Number of a pair, the same for (q, p)."""
     high, low = np.maximum(p, q), np.minimum(p, q)
-    return high * (high + 1) // 2 + low
+    return np.asarray(high * (high + 1) // 2 + low)
 
 
 def _elements(eri: np.ndarray, n: int, index: Sequence[np.ndarray]) -> np.ndarray:
     """(pq|rs) of any form at arrays of indices."""
     p, q, r, s = index
     if eri.ndim == 4:
-        return eri[p, q, r, s]
+        return np.asarray(eri[p, q, r, s])
     first, second = _pair(p, q), _pair(r, s)
-    return eri[first, second] if eri.ndim == 2 else eri[_pair(first, second)]
+    return np.asarray(eri[first, second] if eri.ndim == 2 else eri[_pair(first, second)])
 
 
 def _real(array: Any, what: str) -> np.ndarray:
@@ -133,7 +133,7 @@ def _pairs(array: np.ndarray, orders: Sequence[np.ndarray], what: str) -> np.nda
         for x in range(len(array)):
             _require_equal(array[x], array[:, x], what)
             _require_equal(array[x], array[x].swapaxes(1, 2), what)
-        return array[p, q][:, r, s]
+        return np.asarray(array[p, q][:, r, s])
     return array if all(map(_is_identity, orders)) else array[np.ix_(_pair(p, q), _pair(r, s))]
 
 

@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _core
+from ._stored import Stored
 from ._world import World
 
 
@@ -33,7 +34,7 @@ def keys_of(keys: Any, shape: Sequence[int], order: str | None) -> np.ndarray:
             raise ValueError(f"indices of {len(modes)} dimensions for a tensor of order {len(shape)}")
         return np.ravel_multi_index(modes, tuple(shape), order="F").astype(np.int64)
     parts = keys if isinstance(keys, (list, tuple)) else (keys,)
-    if order is None and len(shape) > 1 and any(type(key).__module__ == "arges._tensor" for key in parts):
+    if order is None and len(shape) > 1 and any(isinstance(key, Stored) for key in parts):
         raise TypeError(
             'a tensor as a key: argmax() and other functions count elements with the last index fastest, keys with the first; give order="C" '
             'for numbers of such functions, or order="F"'

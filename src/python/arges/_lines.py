@@ -11,10 +11,11 @@ import numpy as np
 from . import _core
 from ._creation import full
 from ._elementwise import elementwise
+from ._making import asarray, together, zeros
 from ._places import _axes, _exchanged, _here, _indices, _keys_of, _of_all, _raise, _require_dense, reshape
 from ._reductions import _sum_type
 from ._shapes import concat, diff
-from ._tensor import Tensor, asarray, world_of, zeros
+from ._tensor import Tensor
 from ._types import int64, type_number
 from ._world import World
 
@@ -111,7 +112,7 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
     return _cumulative(x, axis, dtype, include_initial, np.multiply)
 
 
-def _reversed(values: np.ndarray) -> np.ndarray:
+def _reversed(values: np.ndarray) -> Any:
     """Values in the opposite order; applied twice they are themselves."""
     return np.invert(values) if values.dtype.kind in "ib" else np.negative(values)
 
@@ -246,9 +247,8 @@ def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
     """Where in a sorted list the elements of x2 belong: before ("left") or behind equal ones. sorter: indices that sort x1. Collective."""
-    world = world_of((x1, x2))
-    list_, wanted = asarray(x1, world=world), asarray(x2, world=world)
-    order = None if sorter is None else asarray(sorter, world=world)
+    list_, wanted = together(x1, x2)
+    order = None if sorter is None else asarray(sorter, world=list_.world)
 
     def check() -> None:
         if list_.ndim != 1 or order is not None and (order.shape != list_.shape or order.dtype.kind != "i"):
@@ -256,7 +256,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         if side not in ("left", "right"):
             raise ValueError(f'searchsorted with side={side!r}; use "left" or "right"')
 
-    world.agree(check)
+    list_.world.agree(check)
     wanted = wanted.with_symmetry(None)
     keys, values = wanted.local_pairs()
     low, high = np.zeros(len(keys), np.int64), np.full(len(keys), list_.size)
@@ -266,12 +266,12 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         before = _is_before(found, values) if side == "left" else ~_is_before(values, found)
         is_open = low < high
         low, high = np.where(is_open & before, middle + 1, low), np.where(is_open & ~before, middle, high)
-    result = zeros(wanted.shape, int64, world=world)
+    result = zeros(wanted.shape, int64, world=list_.world)
     result.write(keys, low)
     return result
 
 
-def _is_before(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _is_before(a: np.ndarray, b: np.ndarray) -> Any:
     """a < b, with NaN behind all others."""
     return (a < b) | ((a == a) & (b != b))
 
@@ -279,7 +279,7 @@ def _is_before(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _true_places(mask: Tensor) -> np.ndarray:
     """Numbers of the true elements in this rank's share, last index fastest. Collective."""
     shares = _even_shares(mask.world, mask.ndim - 1, mask.size)
-    return shares.numbers(mask.world)[shares.read(mask)]
+    return np.asarray(shares.numbers(mask.world)[shares.read(mask)])
 
 
 def nonzero(x: Any, /) -> tuple[Tensor, ...]:

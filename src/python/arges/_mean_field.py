@@ -75,7 +75,7 @@ def orbital_order(mf: Any) -> list[np.ndarray]:
 
 def _two_electron(mf: Any, *orbitals: np.ndarray) -> np.ndarray:
     """(pq|rs) over two sets of orbitals, pairs x pairs: of what the mean field itself goes by."""
-    from pyscf import ao2mo
+    from pyscf import ao2mo  # type: ignore[import-untyped]  # PySCF has no types
 
     four = (orbitals[0], orbitals[0], orbitals[-1], orbitals[-1])
     fitted = getattr(mf, "with_df", None)

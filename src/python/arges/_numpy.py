@@ -1,20 +1,27 @@
-"""NumPy's functions that the array API standard lacks, and what is said where one is not distributed."""
+"""NumPy's functions of tensors: those with a namesake here, others that the array API standard lacks, and the rest, of gathered arrays."""
 
 from __future__ import annotations
 
 import builtins
+import inspect
 import warnings
 from typing import Any, Callable
 
 import numpy as np
 
-from ._elementwise import elementwise, multiply
-from ._lines import cumulative_prod, cumulative_sum
+from . import _creation, _elementwise, _extrema, _lines, _places, _products, _reductions, _shapes, linalg
+from ._elementwise import clip, conj, elementwise, imag, multiply, real
+from ._extrema import argmax, argmin
+from ._lines import cumulative_prod, cumulative_sum, nonzero
+from ._making import asarray, together
+from ._operators import functions
 from ._places import reshape
-from ._products import tensordot, vecdot
-from ._reductions import all, max, min, std, sum, var
-from ._shapes import moveaxis, permute_dims
-from ._tensor import Tensor, asarray, world_of
+from ._products import matmul, tensordot, vecdot
+from ._reductions import all, any, max, mean, min, prod, std, sum, var
+from ._selection import selected, set_selected
+from ._shapes import matrix_transpose, moveaxis, permute_dims, squeeze, take
+from ._tensor import Tensor, without_tensors
+from ._writing import WRITING, written
 
 
 class GatherWarning(UserWarning):
@@ -36,28 +43,22 @@ def say_gathered(function: Callable[..., Any], tensors: list[Tensor]) -> None:
 
 
 def _dot(a: Any, b: Any) -> Tensor:
-    world = world_of((a, b))
-    left, right = asarray(a, world=world), asarray(b, world=world)
-    if left.ndim == 0 or right.ndim == 0:
-        return multiply(left, right)
-    return tensordot(left, right, axes=([-1], [-2 if right.ndim > 1 else -1]))
+    left, right = together(a, b)
+    axes = [-1], [-2 if right.ndim > 1 else -1]
+    return multiply(left, right) if left.ndim == 0 or right.ndim == 0 else tensordot(left, right, axes=axes)
 
 
 def _inner(a: Any, b: Any) -> Tensor:
-    world = world_of((a, b))
-    left, right = asarray(a, world=world), asarray(b, world=world)
+    left, right = together(a, b)
     return multiply(left, right) if left.ndim == 0 or right.ndim == 0 else tensordot(left, right, axes=([-1], [-1]))
 
 
 def _outer(a: Any, b: Any) -> Tensor:
-    world = world_of((a, b))
-    left, right = (reshape(asarray(x, world=world), (-1,)) for x in (a, b))
-    return tensordot(left, right, axes=0)
+    return tensordot(*(reshape(x, (-1,)) for x in together(a, b)), axes=0)
 
 
 def _vdot(a: Any, b: Any, /) -> Tensor:
-    world = world_of((a, b))
-    return vecdot(*(reshape(asarray(x, world=world), (-1,)) for x in (a, b)))
+    return vecdot(*(reshape(x, (-1,)) for x in together(a, b)))
 
 
 def _round(a: Any, decimals: int = 0) -> Tensor:
@@ -65,15 +66,11 @@ def _round(a: Any, decimals: int = 0) -> Tensor:
 
 
 def _cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    return cumulative_sum(reshape(a, (-1,)), dtype=dtype) if axis is None else cumulative_sum(a, axis=axis, dtype=dtype)
+    return cumulative_sum(reshape(a, (-1,)) if axis is None else a, axis=axis, dtype=dtype)
 
 
 def _cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    return cumulative_prod(reshape(a, (-1,)), dtype=dtype) if axis is None else cumulative_prod(a, axis=axis, dtype=dtype)
-
-
-def _ravel(a: Any) -> Tensor:
-    return reshape(a, (-1,))
+    return cumulative_prod(reshape(a, (-1,)) if axis is None else a, axis=axis, dtype=dtype)
 
 
 def _swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
@@ -100,8 +97,7 @@ def _nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
 
 
 def _array_equal(a1: Any, a2: Any) -> bool:
-    world = world_of((a1, a2))
-    left, right = asarray(a1, world=world), asarray(a2, world=world)
+    left, right = together(a1, a2)
     return left.shape == right.shape and bool(all(elementwise(lambda x, y: x == y, left, right)))
 
 
@@ -121,10 +117,82 @@ def _nansum(a: Any, axis: Any = None) -> Tensor:
     return sum(elementwise(lambda x: np.where(np.isnan(x), np.zeros((), x.dtype), x), a), axis=axis)
 
 
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """numpy.linalg.norm: of a vector, a matrix, or all elements. Collective."""
+    axes = (axis,) if axis is not None and not isinstance(axis, tuple) else axis
+    if axes is None and ord is None:
+        return linalg.vector_norm(x, keepdims=keepdims)
+    if len(axes or x.shape) == 2:
+        own = "fro" if ord is None else ord
+        if axes in (None, (0, 1), (-2, -1)) and x.ndim == 2:
+            return linalg.matrix_norm(x, ord=own, keepdims=keepdims)
+        result = linalg.matrix_norm(moveaxis(x, axes, (-2, -1)), ord=own, keepdims=keepdims)
+        return moveaxis(result, (-2, -1), axes) if keepdims else result
+    return linalg.vector_norm(x, axis=axis, ord=2 if ord is None else ord, keepdims=keepdims)
+
+
 #: By the functions of NumPy that they stand for.
-OTHERS: dict[Any, Callable[..., Any]] = {
+_OTHERS: dict[Any, Callable[..., Any]] = {
     np.dot: _dot, np.inner: _inner, np.outer: _outer, np.vdot: _vdot, np.round: _round, np.around: _round, np.cumsum: _cumsum,
-    np.cumprod: _cumprod, np.ravel: _ravel, np.swapaxes: _swapaxes, np.rollaxis: _rollaxis, np.nan_to_num: _nan_to_num,
+    np.cumprod: _cumprod, np.ravel: lambda a: reshape(a, (-1,)), np.swapaxes: _swapaxes, np.rollaxis: _rollaxis, np.nan_to_num: _nan_to_num,
     np.array_equal: _array_equal, np.ptp: _ptp, np.nansum: _nansum,
     np.amax: max, np.amin: min, np.std: _std, np.var: _var,
 }  # fmt: skip
+# NumPy's functions of arrays (ufuncs apart) that have a namesake here, of the same meaning.
+_NAMESAKES: dict[Any, Callable[..., Any]] = {
+    getattr(np, name): getattr(module, name)
+    for module in (_creation, _elementwise, _extrema, _lines, _places, _products, _reductions, _shapes)
+    for name in module.__all__
+    if hasattr(np, name) and not isinstance(getattr(np, name), (np.ufunc, type)) and name != "linspace"
+} | {np.linalg.norm: _norm} | _OTHERS
+# Those that ask for no elements.
+_OF_SHAPES_AND_TYPES = {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type}
+
+
+def in_place_of_numpy(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function of NumPy gives for tensors: that of its namesake, if it takes these arguments, else NumPy's own, for the full arrays,
+    which are gathered on every rank, and cannot be written to. A tensor as out=, or as the first argument of a function that writes to it,
+    gets the elements. Collective."""
+    if isinstance(options.get("out"), Tensor):
+        rest = {name: value for name, value in options.items() if name != "out"}
+        return written(options["out"], function(*arguments, **rest))
+    own = _NAMESAKES.get(function)
+    writing = WRITING.get(function)
+    if writing is not None:
+        target = arguments[0] if arguments else next(iter(options.values()), None)
+        own = writing if isinstance(target, Tensor) else None
+    if own is not None and not isinstance(options.get("out"), np.ndarray):
+        try:
+            inspect.signature(own).bind(*arguments, **options)
+        except TypeError:
+            pass
+        else:
+            return own(*arguments, **options)
+    if function in _OF_SHAPES_AND_TYPES:
+        arguments, options = without_tensors((arguments, options), lambda a: np.broadcast_to(np.zeros((), a.dtype), a.shape))
+        return function(*arguments, **options)
+    gathered: list[Tensor] = []
+    arguments, options = without_tensors((arguments, options), lambda a: _unwritable(a, gathered))
+    say_gathered(function, gathered)
+    try:
+        return function(*arguments, **options)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise TypeError(
+            f"numpy.{function.__name__}() writes to an array, and a tensor is not one; write A[...] = numpy.{function.__name__}(A.numpy(), ...)"
+        ) from None
+
+
+def _unwritable(x: Tensor, gathered: list[Tensor]) -> np.ndarray:
+    """All elements as an array that nobody may write to: it could be a copy, and what is written to it be lost. Collective."""
+    gathered.append(x)
+    array = x.numpy().view()
+    array.flags.writeable = False
+    return array
+
+
+functions.give(
+    elementwise, selected, set_selected, written, in_place_of_numpy, matmul, permute_dims, matrix_transpose, real, imag, sum, prod, max, min,
+    any, all, mean, std, var, argmax, argmin, nonzero, conj, squeeze, take, clip, reshape,
+)  # fmt: skip

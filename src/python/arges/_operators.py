@@ -1,88 +1,143 @@
-"""Operators and methods of tensors; their types stand in the class."""
-# mypy: ignore-errors
+"""Operators of tensors, and the functions of modules above the class that operators and methods call."""
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from ._elementwise import elementwise, clip, conj, imag, real
-from ._extrema import argmax, argmin
-from ._lines import nonzero
-from ._places import reshape
-from ._products import matmul
-from ._reductions import all, any, max, mean, min, prod, std, sum, var
-from ._shapes import matrix_transpose, permute_dims, squeeze, take
-from ._tensor import Tensor
+from ._elements import Elements
+from ._stored import Stored
 from ._types import is_number
 
+X = TypeVar("X", bound=Stored)
 
-def _takes(self: Tensor, other: Any, symbol: str) -> bool:
+if TYPE_CHECKING:
+    from typing_extensions import Protocol, Self
+
+    class Function(Protocol):
+        def __call__(self, x: X, /, *arguments: Any, **options: Any) -> X: ...
+
+
+class Functions:
+    """Functions of tensors by their names. Their modules import the class; its methods call them here, where the module _numpy puts them."""
+
+    elementwise: Callable[..., Any]
+    nonzero: Callable[..., Any]
+    set_selected: Callable[..., None]
+    in_place_of_numpy: Callable[..., Any]
+
+    def give(self, *functions: Callable[..., Any]) -> None:
+        """Adds functions."""
+        vars(self).update({f.__name__: f for f in functions})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Function: ...
+
+
+functions = Functions()
+
+
+def _takes(x: Stored, other: Any, symbol: str) -> bool:
     """Is other an operand? Other classes are asked for their operator; the built-in ones have none for tensors."""
-    if is_number(other) or isinstance(other, (Tensor, np.ndarray)):
+    if is_number(other) or isinstance(other, (Stored, np.ndarray)):
         return True
 
     def refuse() -> None:
         if type(other).__module__ == "builtins":
             raise TypeError(f"unsupported operand type for {symbol}: a tensor and {type(other).__name__}")
 
-    self.world.agree(refuse)
+    x.world.agree(refuse)
     return False
 
 
-def _operator(ufunc: np.ufunc, symbol: str, is_reflected: bool = False) -> Callable[[Tensor, Any], Any]:
-    def method(self: Tensor, other: Any) -> Any:
-        if type(other) is not Tensor and not _takes(self, other, symbol):
-            return NotImplemented
-        return elementwise(ufunc, other, self) if is_reflected else elementwise(ufunc, self, other)
-
-    return method
+def _binary(f: np.ufunc, x: X, other: Any, symbol: str) -> X:
+    is_operand = type(other) is type(x) or _takes(x, other, symbol)
+    result: X = functions.elementwise(f, x, other) if is_operand else NotImplemented
+    return result
 
 
-def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[Tensor, Any], Any]:
-    def method(self: Tensor, other: Any) -> Any:
-        return elementwise(ufunc, self, other, out=self) if _takes(self, other, symbol) else NotImplemented
-
-    return method
+def _reflected(f: np.ufunc, x: X, other: Any, symbol: str) -> X:
+    result: X = functions.elementwise(f, other, x) if _takes(x, other, symbol) else NotImplemented
+    return result
 
 
-def _comparison(ufunc: np.ufunc) -> Callable[[Tensor, Any], Any]:
-    def method(self: Tensor, other: Any) -> Any:
-        return elementwise(ufunc, self, other) if is_number(other) or isinstance(other, (Tensor, np.ndarray)) else NotImplemented
-
-    return method
+def _in_place(f: np.ufunc, x: X, other: Any, symbol: str) -> X:
+    result: X = functions.elementwise(f, x, other, out=x) if _takes(x, other, symbol) else NotImplemented
+    return result
 
 
-for _symbol, _f in {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide, "mod": np.remainder,
-    "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
-}.items():  # fmt: skip
-    setattr(Tensor, f"__{_symbol}__", _operator(_f, _symbol))
-    setattr(Tensor, f"__r{_symbol}__", _operator(_f, _symbol, True))
-    setattr(Tensor, f"__i{_symbol}__", _in_place(_f, _symbol))
-for _symbol, _f in {
-    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-}.items():  # fmt: skip
-    setattr(Tensor, f"__{_symbol}__", _comparison(_f))
-for _symbol, _f in {"neg": np.negative, "pos": np.positive, "abs": np.abs, "invert": np.invert}.items():
-    setattr(Tensor, f"__{_symbol}__", lambda self, f=_f: elementwise(f, self))
-Tensor.__hash__ = object.__hash__
-Tensor.__matmul__ = lambda self, other: matmul(self, other)
-Tensor.__rmatmul__ = lambda self, other: matmul(other, self)
-Tensor.T = property(lambda self: permute_dims(self), doc="Dimensions reversed. Collective.")
-Tensor.mT = property(lambda self: matrix_transpose(self), doc="The last two dimensions exchanged. Collective.")
-Tensor.real = property(lambda self: real(self), doc="Real parts, as a new tensor. Collective.")
-Tensor.imag = property(lambda self: imag(self), doc="Imaginary parts, as a new tensor. Collective.")
-for _f in (sum, prod, max, min, any, all, mean, std, var, argmax, argmin, nonzero, conj, squeeze, take, clip):
-    setattr(Tensor, _f.__name__, (lambda f: lambda self, *a, **k: f(self, *a, **k))(_f))
-    getattr(Tensor, _f.__name__).__doc__ = _f.__doc__
-
-Tensor.reshape = lambda self, *shape, copy=None: reshape(self, _unpacked(shape), copy=copy)
-Tensor.transpose = lambda self, *axes: permute_dims(self, _unpacked(axes) if axes else None)
-Tensor.reshape.__doc__, Tensor.transpose.__doc__ = reshape.__doc__, permute_dims.__doc__
+def _compared(f: np.ufunc, x: X, other: Any) -> X:
+    is_operand = is_number(other) or isinstance(other, (Stored, np.ndarray))
+    result: X = functions.elementwise(f, x, other) if is_operand else NotImplemented
+    return result
 
 
-def _unpacked(arguments: tuple[Any, ...]) -> Any:
-    """The arguments of f(1, 2), and the one of f((1, 2))."""
-    return arguments[0] if len(arguments) == 1 else arguments
+def _unary(f: np.ufunc, x: X) -> X:
+    result: X = functions.elementwise(f, x)
+    return result
+
+
+class Operators(Elements):
+    """Operators, element by element with NumPy's rules for shapes and types. Collective."""
+
+    __slots__ = ()
+
+    # fmt: off
+    def __add__(self, other: Any) -> Self: return _binary(np.add, self, other, "add")
+    def __radd__(self, other: Any) -> Self: return _reflected(np.add, self, other, "add")
+    def __iadd__(self, other: Any) -> Self: return _in_place(np.add, self, other, "add")
+    def __sub__(self, other: Any) -> Self: return _binary(np.subtract, self, other, "sub")
+    def __rsub__(self, other: Any) -> Self: return _reflected(np.subtract, self, other, "sub")
+    def __isub__(self, other: Any) -> Self: return _in_place(np.subtract, self, other, "sub")
+    def __mul__(self, other: Any) -> Self: return _binary(np.multiply, self, other, "mul")
+    def __rmul__(self, other: Any) -> Self: return _reflected(np.multiply, self, other, "mul")
+    def __imul__(self, other: Any) -> Self: return _in_place(np.multiply, self, other, "mul")
+    def __truediv__(self, other: Any) -> Self: return _binary(np.divide, self, other, "truediv")
+    def __rtruediv__(self, other: Any) -> Self: return _reflected(np.divide, self, other, "truediv")
+    def __itruediv__(self, other: Any) -> Self: return _in_place(np.divide, self, other, "truediv")
+    def __floordiv__(self, other: Any) -> Self: return _binary(np.floor_divide, self, other, "floordiv")
+    def __rfloordiv__(self, other: Any) -> Self: return _reflected(np.floor_divide, self, other, "floordiv")
+    def __ifloordiv__(self, other: Any) -> Self: return _in_place(np.floor_divide, self, other, "floordiv")
+    def __mod__(self, other: Any) -> Self: return _binary(np.remainder, self, other, "mod")
+    def __rmod__(self, other: Any) -> Self: return _reflected(np.remainder, self, other, "mod")
+    def __imod__(self, other: Any) -> Self: return _in_place(np.remainder, self, other, "mod")
+    def __pow__(self, other: Any) -> Self: return _binary(np.power, self, other, "pow")
+    def __rpow__(self, other: Any) -> Self: return _reflected(np.power, self, other, "pow")
+    def __ipow__(self, other: Any) -> Self: return _in_place(np.power, self, other, "pow")
+
+    def __and__(self, other: Any) -> Self: return _binary(np.bitwise_and, self, other, "and")
+    def __rand__(self, other: Any) -> Self: return _reflected(np.bitwise_and, self, other, "and")
+    def __iand__(self, other: Any) -> Self: return _in_place(np.bitwise_and, self, other, "and")
+    def __or__(self, other: Any) -> Self: return _binary(np.bitwise_or, self, other, "or")
+    def __ror__(self, other: Any) -> Self: return _reflected(np.bitwise_or, self, other, "or")
+    def __ior__(self, other: Any) -> Self: return _in_place(np.bitwise_or, self, other, "or")
+    def __xor__(self, other: Any) -> Self: return _binary(np.bitwise_xor, self, other, "xor")
+    def __rxor__(self, other: Any) -> Self: return _reflected(np.bitwise_xor, self, other, "xor")
+    def __ixor__(self, other: Any) -> Self: return _in_place(np.bitwise_xor, self, other, "xor")
+    def __lshift__(self, other: Any) -> Self: return _binary(np.left_shift, self, other, "lshift")
+    def __rlshift__(self, other: Any) -> Self: return _reflected(np.left_shift, self, other, "lshift")
+    def __ilshift__(self, other: Any) -> Self: return _in_place(np.left_shift, self, other, "lshift")
+    def __rshift__(self, other: Any) -> Self: return _binary(np.right_shift, self, other, "rshift")
+    def __rrshift__(self, other: Any) -> Self: return _reflected(np.right_shift, self, other, "rshift")
+    def __irshift__(self, other: Any) -> Self: return _in_place(np.right_shift, self, other, "rshift")
+
+    def __matmul__(self, other: Any) -> Self: return functions.matmul(self, other)
+    def __rmatmul__(self, other: Any) -> Self:
+        result: Self = functions.matmul(other, self)
+        return result
+
+    def __eq__(self, other: object) -> Self: return _compared(np.equal, self, other)  # type: ignore[override]  # a tensor, not a bool
+    def __ne__(self, other: object) -> Self: return _compared(np.not_equal, self, other)  # type: ignore[override]  # a tensor, not a bool
+    def __lt__(self, other: Any) -> Self: return _compared(np.less, self, other)
+    def __le__(self, other: Any) -> Self: return _compared(np.less_equal, self, other)
+    def __gt__(self, other: Any) -> Self: return _compared(np.greater, self, other)
+    def __ge__(self, other: Any) -> Self: return _compared(np.greater_equal, self, other)
+    def __hash__(self) -> int: return object.__hash__(self)
+
+    def __neg__(self) -> Self: return _unary(np.negative, self)
+    def __pos__(self) -> Self: return _unary(np.positive, self)
+    def __abs__(self) -> Self: return _unary(np.abs, self)
+    def __invert__(self) -> Self: return _unary(np.invert, self)
+    # fmt: on

@@ -8,8 +8,8 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from . import _core
-from ._making import sparse
-from ._tensor import Tensor, asarray, zeros
+from ._making import asarray, sparse, zeros
+from ._tensor import Tensor
 from ._world import World
 
 
@@ -92,7 +92,7 @@ def _here(x: Tensor) -> _Local | None:
     return None if found is None else _Local(*found)
 
 
-def _exchanged(world: World, values: np.ndarray, counts: Sequence[int]) -> np.ndarray:
+def _exchanged(world: World, values: np.ndarray, counts: Sequence[int] | np.ndarray) -> np.ndarray:
     """counts[r] values for each rank r, one behind the other; what the ranks have for this one, likewise. Collective."""
     return values if world._is_single else _core.exchange(world._w, np.ascontiguousarray(values), [int(n) for n in counts])
 
@@ -116,11 +116,10 @@ def _sparse_of(x: Tensor, shape: Sequence[int], indices: Sequence[np.ndarray], v
 
 
 def _require_dense(x: Tensor, what: str) -> None:
-    def check() -> None:
-        if x.is_sparse:
-            raise _core.Unsupported(f"{what} of a sparse tensor{' ' + x.name if x.name else ''}; take coo(), and make another by sparse()")
+    def error() -> Exception:
+        return _core.Unsupported(f"{what} of a sparse tensor{' ' + x.name if x.name else ''}; take coo(), and make another by sparse()")
 
-    x.world.agree(check)
+    x.world.agree(lambda: _raise(error()) if x.is_sparse else None)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from typing import Any, Sequence
-
-from . import _core
-from ._types import NUMBERS, float64
-from ._world import World
 
 
 class Plan:
@@ -77,43 +72,3 @@ def _number(block: str, pattern: str) -> float:
 def _sparse_bytes(block: str) -> float:
     found = re.search(r"bytes to a rank: nonzeros ~([\d,]+), dense factors ~([\d,]+), result ~([\d,]+)", block)
     return sum(float(own.replace(",", "")) for own in found.groups()) if found else 0.0
-
-
-def plan(
-    subscripts: str,
-    *shapes: Sequence[int],
-    ranks: int = 1,
-    symmetry: Sequence[str | None] | None = None,
-    dtype: Any = float64,
-    memory_limit: int | None = None,
-    torus: Sequence[int] | None = None,
-) -> Plan:
-    """The plan of an einsum on any number of imaginary ranks, without data.
-
-    subscripts: as for einsum(), e.g. "abef,efij->abij". shapes: one for each operand. symmetry: of each operand, e.g.
-    "antisym(a,b) antisym(e,f)" in its own letters, or None. memory_limit: bytes on a rank. Local. Returns a Plan.
-    Raises InvalidArgument if these do not fit together; OutOfMemory, with the least that would do, if it does not fit.
-    """
-    from ._einsum import parsed
-
-    world = World.dry_run(ranks, torus)
-    if memory_limit is not None:
-        world.memory_limit = memory_limit
-    inputs, output = parsed(subscripts, [len(shape) for shape in shapes])
-    trees = list(symmetry or [None] * len(shapes))
-    extent: dict[str, int] = {}
-    product = None
-    for labels, shape, tree in zip(inputs, shapes, trees):
-        letters = "".join(labels) if tree is not None else None
-        handle = _core.make(NUMBERS[_dtype(dtype)], False, world._w, list(shape), letters, tree, "")
-        extent.update(zip(labels, shape))
-        factor = _core.labelled(handle, labels)
-        product = factor if product is None else product.times(factor)
-    target = _core.make(NUMBERS[_dtype(dtype)], False, world._w, [extent[name] for name in output], None, None, "")
-    return Plan(_core.explain(target, output, product, 0, 0))
-
-
-def _dtype(dtype: Any) -> Any:
-    from ._types import DTYPES, type_number
-
-    return DTYPES[type_number(dtype)]

@@ -9,8 +9,9 @@ import numpy as np
 
 from . import _core
 from ._elementwise import apply, elementwise
+from ._making import asarray, zeros
 from ._places import _axes, _here, _is_whole, _Local, _of_all, reshape
-from ._tensor import Tensor, asarray, zeros
+from ._tensor import Tensor
 from ._types import DTYPES, bool_, complex128, float64, int64, type_number
 
 
@@ -92,26 +93,22 @@ def _require_elements(x: Tensor, axis: Any, what: str) -> None:
     x.world.agree(check)
 
 
+def _extremum(x: Tensor, axis: Any, keepdims: bool, what: str, sign: int, larger: np.ufunc) -> Tensor:
+    _require_elements(x, axis, what)
+    if _is_whole(x.ndim, axis) and not x.is_sparse and x.dtype != bool_:
+        return _of_one_number(x, x._h.extremum(sign)[0], x.dtype, keepdims)
+    found = _over(f"{what}_plus", x, axis, keepdims)
+    return _with_zeros(lambda a: larger(a, 0), found, x, axis, keepdims).astype(x.dtype, copy=False)
+
+
 def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Largest element over some axes, or all; NaN where there is one. Collective."""
-    own = asarray(x)
-    _require_elements(own, axis, "max")
-    if _is_whole(own.ndim, axis) and not own.is_sparse and own.dtype != bool_:
-        return _of_one_number(own, own._h.extremum(1)[0], own.dtype, keepdims)
-    return _with_zeros(lambda a: np.maximum(a, 0), _over("max_plus", own, axis, keepdims), own, axis, keepdims).astype(
-        own.dtype, copy=False
-    )
+    return _extremum(asarray(x), axis, keepdims, "max", 1, np.maximum)
 
 
 def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Smallest element over some axes, or all; NaN where there is one. Collective."""
-    own = asarray(x)
-    _require_elements(own, axis, "min")
-    if _is_whole(own.ndim, axis) and not own.is_sparse and own.dtype != bool_:
-        return _of_one_number(own, own._h.extremum(-1)[0], own.dtype, keepdims)
-    return _with_zeros(lambda a: np.minimum(a, 0), _over("min_plus", own, axis, keepdims), own, axis, keepdims).astype(
-        own.dtype, copy=False
-    )
+    return _extremum(asarray(x), axis, keepdims, "min", -1, np.minimum)
 
 
 def any(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
@@ -167,7 +164,7 @@ def var(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool 
     return sum(squares, axis=axis, keepdims=keepdims) * _inverse(count - correction)
 
 
-def _squared(a: np.ndarray) -> np.ndarray:
+def _squared(a: np.ndarray) -> Any:
     return a.real**2 + a.imag**2 if a.dtype.kind == "c" else a * a
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from ._elementwise import elementwise
 from ._lines import _joined, _true_places
-from ._places import _indices, _keys_of, _rearranged, _require_dense, _without, reshape
+from ._making import asarray
+from ._places import _indices, _keys_of, _raise, _rearranged, _require_dense, _without, reshape
 from ._shapes import _outer, broadcast_to
-from ._tensor import Tensor, asarray
+from ._tensor import Tensor
 from ._types import bool_
 from ._writing import set_elements
 
@@ -79,10 +80,11 @@ def _entries(extents: tuple[int, ...], key: Any) -> list[Any]:
     return result
 
 
-def _selection(extents: tuple[int, ...], key: Any) -> _Selection:
-    keys = _entries(extents, key)
+def _rules(extents: tuple[int, ...], keys: list[Any]) -> tuple[list[int], list[Any], list[int], int]:
+    """Lengths of ranges and None; by dimension of a range its start, step, length and dimension in the selection, else the indices, which keys
+    then has, too; where keys has indices; and how many lengths are before the first."""
     shape: list[int] = []
-    rules: list[Any] = []  # of a range its start, step, length and dimension in the selection; else the indices
+    rules: list[Any] = []
     listed: list[int] = []
     front = 0
     for position, k in enumerate(keys):
@@ -102,6 +104,12 @@ def _selection(extents: tuple[int, ...], key: Any) -> _Selection:
             rules.append(keys[position])
         else:
             raise IndexError(f"{type(k).__name__} as an index; use integers, slices, lists of integers, masks, ..., None, or labels")
+    return shape, rules, listed, front
+
+
+def _selection(extents: tuple[int, ...], key: Any) -> _Selection:
+    keys = _entries(extents, key)
+    shape, rules, listed, front = _rules(extents, keys)
     gone = [d for d, rule in enumerate(rules) if isinstance(rule, int)]
     if not builtins.any(isinstance(rule, np.ndarray) for rule in rules):
         cuts = [(rule, 1, 1) if isinstance(rule, int) else rule[:3] for rule in rules]
@@ -158,12 +166,8 @@ class _Masked(NamedTuple):
 
 def _masked(x: Tensor, key: Any) -> _Masked:
     mask = asarray(key, world=x.world)
-
-    def check() -> None:
-        if mask.shape != x.shape[: mask.ndim]:
-            raise IndexError(f"a mask of shape {mask.shape} for a tensor of shape {x.shape}")
-
-    x.world.agree(check)
+    wrong = f"a mask of shape {mask.shape} for a tensor of shape {x.shape}"
+    x.world.agree(lambda: None if mask.shape == x.shape[: mask.ndim] else _raise(IndexError(wrong)))
     places = _joined(x.world, _true_places(mask))
     return _Masked(mask, places.shape + x.shape[mask.ndim :], lambda i, *rest: [*_indices(places.read(i), mask.shape), *rest])
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from . import _core
 from ._elementwise import _labels, apply, elementwise
+from ._making import asarray, from_function, together, world_of, zeros
 from ._places import _axes, _indices, _keys_of, _number, _raise, _rearranged, _sparse_of, _stored, _without, reshape
 from ._symmetry import permuted
-from ._making import from_function
-from ._tensor import Tensor, asarray, world_of, zeros
+from ._tensor import Tensor
 from ._types import bool_
 from .statements import Indexed, broadcast
 
@@ -116,7 +116,7 @@ def broadcast_to(x: Tensor, /, shape: Sequence[int]) -> Tensor:
 def broadcast_arrays(*arrays: Any) -> list[Tensor]:
     """All repeated to the shape that they broadcast to. Collective."""
     world = world_of(arrays)
-    tensors = [asarray(x, world=world) for x in arrays]
+    tensors = together(*arrays)
     shape = world.agree(lambda: np.broadcast_shapes(*(x.shape for x in tensors)))
     return [broadcast_to(x, shape) for x in tensors]
 
@@ -124,7 +124,7 @@ def broadcast_arrays(*arrays: Any) -> list[Tensor]:
 def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> Tensor:
     """Tensors one behind the other along a dimension; flattened ones without. Collective."""
     world = world_of(arrays)
-    tensors = [asarray(x, world=world) for x in arrays]
+    tensors = together(*arrays)
     if axis is None:
         tensors = [reshape(x, (-1,)) for x in tensors]
         axis = 0
@@ -154,7 +154,7 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> Tensor:
 def stack(arrays: Sequence[Any], /, axis: int = 0) -> Tensor:
     """Tensors along a new dimension. Collective."""
     world = world_of(arrays)
-    tensors = [asarray(x, world=world) for x in arrays]
+    tensors = together(*arrays)
 
     def prepare() -> int:
         if len({x.shape for x in tensors}) != 1:
@@ -246,7 +246,8 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> Tensor:
         place = _axes(own.ndim, operator.index(axis or 0))[0]
         return (*[slice(None)] * place, list_)
 
-    return own[own.world.agree(prepare)]
+    result: Tensor = own[own.world.agree(prepare)]
+    return result
 
 
 def _everywhere(values: Any) -> Any:

@@ -37,7 +37,7 @@ def type_number(dtype: Any) -> int:
 
 def number(value: Any) -> int | float | complex:
     """A scalar as a number of Python."""
-    if type(value) in (int, float, complex):
+    if type(value) is int or type(value) is float or type(value) is complex:
         return value
     if isinstance(value, (bool, np.bool_)):
         return int(value)

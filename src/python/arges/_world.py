@@ -27,7 +27,7 @@ class World:
     Raises InvalidArgument if the torus does not hold the ranks.
     """
 
-    __slots__ = ("_w", "_is_single", "__weakref__")
+    __slots__ = ("_w", "_is_single", "_is_dry_run", "__weakref__")
 
     def __init__(self, comm: Any = None, torus: Iterable[int] | None = None) -> None:
         self._set(_core.World.make(_handle_of(comm), list(torus or ())))
@@ -36,7 +36,8 @@ class World:
 
     def _set(self, world: _core.World) -> None:
         self._w = world
-        self._is_single = world.is_dry_run or world.size == 1
+        self._is_dry_run = world.is_dry_run
+        self._is_single = self._is_dry_run or world.size == 1
 
     @classmethod
     def _of(cls, world: _core.World) -> World:
@@ -67,7 +68,7 @@ class World:
     @property
     def is_dry_run(self) -> bool:
         """True for a world made by dry_run()."""
-        return self._w.is_dry_run
+        return self._is_dry_run
 
     @property
     def memory_limit(self) -> int:
@@ -116,7 +117,8 @@ class World:
         if self._is_single:
             return work()
         text = self.agree(lambda: json.dumps(work()) if self.rank == 0 else "", same=False)
-        return json.loads(self._w.broadcast(text))
+        found: Result = json.loads(self._w.broadcast(text))
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, World) and self._w == other._w
@@ -140,7 +142,7 @@ def _handle_of(comm: Any) -> int | None:
     if comm is None or isinstance(comm, int):
         return comm
     if hasattr(comm, "py2f"):
-        return comm.py2f()
+        return int(comm.py2f())
     raise TypeError(f"comm: {type(comm).__name__}; give a communicator of mpi4py, its Fortran handle, or None")
 
 

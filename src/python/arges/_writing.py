@@ -9,10 +9,11 @@ import numpy as np
 
 from . import _core
 from ._elementwise import elementwise
-from ._lines import _of_all, _true_places
-from ._places import _axes, _indices, _keys_of, _number, _raise, reshape
+from ._lines import _true_places
+from ._making import asarray
+from ._places import _axes, _indices, _keys_of, _of_all, _raise, reshape
 from ._shapes import broadcast_to
-from ._tensor import Tensor, asarray
+from ._tensor import Tensor
 from ._types import bool_, complex128, int64, type_number
 
 
@@ -142,7 +143,7 @@ def _set_masked(x: Tensor, mask: Tensor, values: Any, which: Callable[[np.ndarra
     numbers = _true_places(mask)
     counts = _of_all(x.world, np.array([len(numbers)]))[:, 0]
 
-    def prepare() -> np.ndarray:
+    def prepare() -> Any:
         if not given.size and counts.sum():
             raise ValueError("no values for the elements of a mask")
         return _fitting(x, given)[which(numbers, int(counts[: x.world.rank].sum())) % builtins.max(given.size, 1)]

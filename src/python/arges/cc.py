@@ -19,8 +19,9 @@ from . import _core
 from ._cc_pieces import Blocks, Diis, Solution, divide_by_denominators, solve_amplitudes, tensors_of
 from ._decompose import progress_shown, table
 from ._hamiltonian import Frozen, Integrals, frozen_of, orders_with_frozen, packed_integrals
+from ._making import tensor
 from ._mean_field import ENERGY_TOLERANCE, check_mean_field, integrals_of, occupations, orbital_order
-from ._tensor import Tensor, tensor
+from ._tensor import Tensor
 from ._world import World, default_world
 
 if TYPE_CHECKING:

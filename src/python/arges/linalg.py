@@ -10,19 +10,25 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, TypeVar
 
 import numpy as np
 
-from . import _core
-from . import _functions as f
-from ._elementwise import elementwise
-from ._places import _axes, _indices, _keys_of
+from . import _core, _reductions
+from ._creation import eye
+from ._elementwise import conj, elementwise, exp
+from ._making import asarray, together, world_of, zeros
+from ._places import _axes, _indices, _keys_of, _raise, reshape
+from ._products import matmul as matmul, tensordot as tensordot, vecdot as vecdot  # "as": names of this module, too
 from ._reductions import _of_one_number
-from ._shapes import _everywhere
-from ._tensor import Tensor, asarray, world_of, zeros
+from ._shapes import _everywhere, broadcast_arrays, broadcast_to, concat, permute_dims, stack, unstack
+from ._shapes import matrix_transpose as matrix_transpose
+from ._tensor import Tensor
 from ._types import DTYPES, float64, whole
 from .statements import Indexed
+
+
+Result = TypeVar("Result")
 
 
 class QrResult(NamedTuple):
@@ -36,14 +42,14 @@ class SvdResult(NamedTuple):
     """A = U diag(S) Vh; S is an array on every rank, U and Vh are None where they were not wanted."""
 
     U: Any
-    S: Any
+    S: np.ndarray
     Vh: Any
 
 
 class EighResult(NamedTuple):
     """A V = V diag(eigenvalues); eigenvalues, ascending, are an array on every rank."""
 
-    eigenvalues: Any
+    eigenvalues: np.ndarray
     eigenvectors: Any
 
 
@@ -78,15 +84,15 @@ def _is_stack(a: Any) -> bool:
     return not isinstance(a, Indexed) and np.ndim(a) > 2
 
 
-def _of_each(function: Callable[..., Any], *stacks: Any) -> Any:
+def _of_each(function: Callable[..., Result], *stacks: Any) -> Result:
     """What a function gives of the matrices of stacks, which broadcast, as stacks: tensors, arrays, or a tuple of both."""
     world = world_of(stacks)
-    tensors = [_floating(asarray(a, world=world)) for a in stacks]
+    tensors = [_floating(a) for a in together(*stacks)]
     shape = world.agree(lambda: np.broadcast_shapes(*(a.shape[:-2] for a in tensors)))
-    wide = [f.broadcast_to(a, shape + a.shape[-2:]) for a in tensors]
+    wide = [broadcast_to(a, shape + a.shape[-2:]) for a in tensors]
     # An empty stack has the shapes of what a matrix of it would give.
-    found = [function(*(a[index] for a in wide)) for index in np.ndindex(shape)] or [
-        function(*(f.eye(*a.shape[-2:], dtype=a.dtype, world=world) for a in wide))
+    found: list[Any] = [function(*(a[index] for a in wide)) for index in np.ndindex(shape)] or [
+        function(*(eye(*a.shape[-2:], dtype=a.dtype, world=world) for a in wide))
     ]
 
     def joined(parts: tuple[Any, ...]) -> Any:
@@ -97,11 +103,11 @@ def _of_each(function: Callable[..., Any], *stacks: Any) -> Any:
             return np.stack(parts)[: int(np.prod(shape))].reshape(shape + np.shape(first))
         if 0 in shape:
             return zeros(shape + first.shape, first.dtype, world=world)
-        return f.reshape(f.stack(parts), shape + first.shape)
+        return reshape(stack(parts), shape + first.shape)
 
-    if not isinstance(found[0], tuple):
-        return joined(tuple(found))
-    return type(found[0])(*(joined(parts) for parts in zip(*found)))
+    kind: Any = type(found[0])
+    result: Result = kind(*map(joined, zip(*found))) if issubclass(kind, tuple) else joined(tuple(found))
+    return result
 
 
 _SMALL = 1 << 18  # elements of a matrix that one rank takes by itself
@@ -115,7 +121,7 @@ def _of_shares(function: Callable[..., np.ndarray], *stacks: Tensor) -> Tensor |
     count = math.prod(shape)
     if world.is_dry_run or count < max(world.size, 1) or any(math.prod(a.shape[-2:]) > _SMALL for a in stacks):
         return None
-    wide = [f.broadcast_to(a, shape + a.shape[-2:]) if a.shape[:-2] != shape else a for a in stacks]
+    wide = [broadcast_to(a, shape + a.shape[-2:]) if a.shape[:-2] != shape else a for a in stacks]
     mine = np.arange(count * world.rank // world.size, count * (world.rank + 1) // world.size)
 
     def keys(extents: tuple[int, ...]) -> np.ndarray:
@@ -176,8 +182,8 @@ def qr(a: Any, /, *, mode: str = "reduced") -> QrResult:
     q, r = (Tensor._of(own) for own in _core.qr(handle, labels))
     missing = handle.shape[0] - q.shape[-1]
     if mode == "complete" and missing > 0:
-        q = f.concat([q, _complement(q, q.shape[0])], axis=1)
-        r = f.concat([r, zeros((missing, r.shape[1]), r.dtype, world=r.world)])
+        q = concat([q, _complement(q, q.shape[0])], axis=1)
+        r = concat([r, zeros((missing, r.shape[1]), r.dtype, world=r.world)])
     return QrResult(q, r)
 
 
@@ -203,13 +209,14 @@ def svd(
     if _is_stack(a):
         options: dict[str, Any] = {"full_matrices": full_matrices, "rank": rank, "vectors": vectors, "randomized": randomized, "seed": seed}
         if tolerance:
-            world_of((a,)).agree(lambda: _refuse("svd with a tolerance of a stack of matrices, which would keep several numbers of values"))
+            error = _core.Unsupported("svd with a tolerance of a stack of matrices, which would keep several numbers of values")
+            world_of((a,)).agree(lambda: _raise(error))
         return _of_each(lambda own: svd(own, **options), a)
     handle, labels = _matrix(a, "svd")
 
     def prepare() -> tuple[int | None, float, int]:
         if full_matrices and (isinstance(a, Indexed) or rank is not None or tolerance or randomized):
-            _refuse("svd with full_matrices of a labelled tensor, or of a part of the singular values")
+            raise _core.Unsupported("svd with full_matrices of a labelled tensor, or of a part of the singular values")
         return None if rank is None else whole("rank", rank), float(tolerance), whole("seed", seed)
 
     number, cut, start = world_of((a.tensor if isinstance(a, Indexed) else a,)).agree(prepare)
@@ -218,18 +225,10 @@ def svd(
     if full_matrices and u is not None:
         rows, columns = handle.shape
         if rows > len(s):
-            u = f.concat([u, _complement(u, rows)], axis=1)
+            u = concat([u, _complement(u, rows)], axis=1)
         if columns > len(s):
-            vh = f.concat([vh, _adjoint(_complement(_adjoint(vh), columns))])
-    return SvdResult(u, s.astype(_real(_type_of(handle))), vh)
-
-
-def _refuse(what: str) -> None:
-    raise _core.Unsupported(what)
-
-
-def _type_of(handle: _core.Handle) -> np.dtype:
-    return DTYPES[handle.element]
+            vh = concat([vh, _adjoint(_complement(_adjoint(vh), columns))])
+    return SvdResult(u, s.astype(_real(DTYPES[handle.element])), vh)
 
 
 def svdvals(a: Any, /) -> np.ndarray:
@@ -243,7 +242,7 @@ def eigh(a: Any, /, *, vectors: bool = True, first: int = 0, count: int | None =
         return _of_each(lambda own: eigh(own, vectors=vectors, first=first, count=count), a)
     handle, labels = _matrix(a, "eigh")
     values, found = _core.eigh(handle, labels, bool(vectors), int(first), count)
-    return EighResult(values.astype(_real(_type_of(handle))), found and Tensor._of(found))
+    return EighResult(values.astype(_real(DTYPES[handle.element])), found and Tensor._of(found))
 
 
 def eigvalsh(a: Any, /) -> np.ndarray:
@@ -263,7 +262,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Tensor:
 def _adjoint(matrix: Tensor) -> Tensor:
     """Of a matricization with as many row as column dimensions."""
     half = matrix.ndim // 2
-    return f.conj(f.permute_dims(matrix, (*range(half, matrix.ndim), *range(half))))
+    return conj(permute_dims(matrix, (*range(half, matrix.ndim), *range(half))))
 
 
 def solve_positive(a: Any, b: Any, /) -> Tensor:
@@ -307,8 +306,7 @@ def lstsq(a: Any, b: Any, /, *, tolerance: float = -1) -> tuple[Tensor, int, flo
 
 def solve(a: Any, b: Any, /) -> Tensor:
     """The X with A X = B of a square matrix A, by QR. B is a vector if it is of order 1, else a matrix or a stack."""
-    world = world_of((a, b))
-    matrix, other = _floating(asarray(a, world=world)), _floating(asarray(b, world=world))
+    matrix, other = map(_floating, together(a, b))
 
     def prepare() -> np.dtype:
         _require_square(matrix, "solve")
@@ -316,11 +314,11 @@ def solve(a: Any, b: Any, /) -> Tensor:
             raise _core.InvalidArgument(f"solve with a matrix of shape {matrix.shape} and a right-hand side of shape {other.shape}")
         return np.result_type(matrix.dtype, other.dtype)
 
-    common = world.agree(prepare)
+    common = matrix.world.agree(prepare)
     matrix, other = matrix.astype(common, copy=False), other.astype(common, copy=False)
     if other.ndim == 1:
-        found = solve(matrix, f.reshape(other, (-1, 1)))
-        return f.reshape(found, found.shape[:-1])
+        column = solve(matrix, reshape(other, (-1, 1)))
+        return reshape(column, column.shape[:-1])
     if matrix.ndim > 2 or other.ndim > 2:
         found = _of_shares(np.linalg.solve, matrix, other)
         return _of_each(solve, matrix, other) if found is None else found
@@ -374,7 +372,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
 def det(x: Any, /) -> Tensor:
     """The determinant of a square matrix."""
     sign, size = slogdet(x)
-    return sign * f.exp(size)
+    return sign * exp(size)
 
 
 def matrix_power(x: Any, n: int, /) -> Tensor:
@@ -388,21 +386,20 @@ def matrix_power(x: Any, n: int, /) -> Tensor:
     power = own.world.agree(prepare)
     if power < 0:
         own, power = inv(own), -power
-    result = None
+    result: Tensor | None = None
     while power > 0:
         if power % 2:
-            result = own if result is None else f.matmul(result, own)
+            result = own if result is None else matmul(result, own)
         power //= 2
-        own = f.matmul(own, own) if power else own
+        own = matmul(own, own) if power else own
     if result is None:
-        return f.broadcast_to(f.eye(own.shape[-1], dtype=own.dtype, world=own.world), own.shape)
+        return broadcast_to(eye(own.shape[-1], dtype=own.dtype, world=own.world), own.shape)
     return result.copy()
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """Vector products of vectors of three elements along an axis."""
-    world = world_of((x1, x2))
-    a, b = f.broadcast_arrays(asarray(x1, world=world), asarray(x2, world=world))
+    a, b = broadcast_arrays(*together(x1, x2))
 
     def prepare() -> int:
         place = _axes(a.ndim, operator.index(axis))[0]
@@ -410,9 +407,9 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
             raise ValueError(f"cross along a dimension of {a.shape[place]} elements; vectors of three are multiplied")
         return place
 
-    place = world.agree(prepare)
-    left, right = f.unstack(a, axis=place), f.unstack(b, axis=place)
-    return f.stack([left[(d + 1) % 3] * right[(d + 2) % 3] - left[(d + 2) % 3] * right[(d + 1) % 3] for d in range(3)], axis=place)
+    place = a.world.agree(prepare)
+    left, right = unstack(a, axis=place), unstack(b, axis=place)
+    return stack([left[(d + 1) % 3] * right[(d + 2) % 3] - left[(d + 2) % 3] * right[(d + 1) % 3] for d in range(3)], axis=place)
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
@@ -422,12 +419,12 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
         return _of_one_number(own, own.norm(ord), _real(own.dtype), keepdims)
     size = elementwise(np.abs, own)
     if ord == np.inf:
-        return f.max(size, axis=axis, keepdims=keepdims)
+        return _reductions.max(size, axis=axis, keepdims=keepdims)
     if ord == -np.inf:
-        return f.min(size, axis=axis, keepdims=keepdims)
+        return _reductions.min(size, axis=axis, keepdims=keepdims)
     if ord == 0:
-        return f.count_nonzero(size, axis=axis, keepdims=keepdims).astype(size.dtype)
-    power = f.sum(elementwise(lambda a: a**ord, size, dtype=size.dtype), axis=axis, keepdims=keepdims)
+        return _reductions.count_nonzero(size, axis=axis, keepdims=keepdims).astype(size.dtype)
+    power = _reductions.sum(elementwise(lambda a: a**ord, size, dtype=size.dtype), axis=axis, keepdims=keepdims)
     return elementwise(lambda a: a ** (1 / ord), power, dtype=size.dtype)
 
 
@@ -449,14 +446,14 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tenso
         kept = values.sum(axis=-1) if ord == "nuc" else values.max(axis=-1, initial=0) if ord == 2 else values.min(axis=-1)
         result = asarray(np.asarray(kept), world=own.world)
     else:
-        sums = f.sum(elementwise(np.abs, own), axis=-2 if abs(ord) == 1 else -1)
-        result = (f.max if ord > 0 else f.min)(sums, axis=-1)
-    return f.reshape(result, (*result.shape, 1, 1)) if keepdims else result
+        sums = _reductions.sum(elementwise(np.abs, own), axis=-2 if abs(ord) == 1 else -1)
+        result = (_reductions.max if ord > 0 else _reductions.min)(sums, axis=-1)
+    return reshape(result, (*result.shape, 1, 1)) if keepdims else result
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """Sums of diagonals of the last two dimensions."""
-    return f.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+    return _reductions.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
@@ -477,17 +474,12 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
 
 def outer(x1: Any, x2: Any, /) -> Tensor:
     """All products of the elements of two vectors."""
-    world = world_of((x1, x2))
-    a, b = asarray(x1, world=world), asarray(x2, world=world)
-
-    def check() -> None:
-        if a.ndim != 1 or b.ndim != 1:
-            raise _core.InvalidArgument(f"outer of tensors of orders {a.ndim} and {b.ndim}; both must be vectors")
-
-    world.agree(check)
+    a, b = together(x1, x2)
+    wrong = f"outer of tensors of orders {a.ndim} and {b.ndim}; both must be vectors"
+    a.world.agree(lambda: None if a.ndim == b.ndim == 1 else _raise(_core.InvalidArgument(wrong)))
     if a.is_sparse and b.is_sparse:
         return Tensor._of(_core.einsum([a._h, b._h], [["i"], ["j"]], ["i", "j"]))
-    return f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1))
+    return reshape(a, (-1, 1)) * reshape(b, (1, -1))
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
@@ -496,7 +488,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
     return asarray(np.asarray(_is_large(svdvals(own), own, rtol).sum(axis=-1)), world=own.world)
 
 
-def _is_large(values: np.ndarray, matrix: Tensor, rtol: Any) -> np.ndarray:
+def _is_large(values: np.ndarray, matrix: Tensor, rtol: Any) -> Any:
     if rtol is None:
         rtol = max(matrix.shape[-2:]) * np.finfo(matrix.dtype).eps
     bound = np.asarray(_everywhere(rtol))[..., np.newaxis] * values.max(axis=-1, initial=0, keepdims=True)
@@ -508,7 +500,7 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
     own = _floating(x)
     u, s, vh = svd(own)
     inverse = np.where(_is_large(s, own, rtol), 1 / np.where(s > 0, s, 1), 0)[..., np.newaxis, :].astype(own.dtype)
-    return f.matmul(f.matrix_transpose(f.conj(vh)) * asarray(inverse, world=own.world), f.matrix_transpose(f.conj(u)))
+    return matmul(matrix_transpose(conj(vh)) * asarray(inverse, world=own.world), matrix_transpose(conj(u)))
 
 
 def inv(x: Any, /) -> Tensor:
@@ -516,7 +508,4 @@ def inv(x: Any, /) -> Tensor:
     own = _floating(x)
     own.world.agree(lambda: _require_square(own, "inv"))
     found = _of_shares(np.linalg.inv, own) if own.ndim > 2 else None
-    return found if found is not None else solve(own, f.eye(own.shape[-1], dtype=own.dtype, world=own.world))
-
-
-matmul, matrix_transpose, tensordot, vecdot = f.matmul, f.matrix_transpose, f.tensordot, f.vecdot
+    return found if found is not None else solve(own, eye(own.shape[-1], dtype=own.dtype, world=own.world))

@@ -6,13 +6,12 @@ each dimension, or a sequence of names. Labels that the left-hand side lacks are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from . import _core
+from ._plan import Plan
+from ._stored import Stored
 from ._types import NUMBERS, is_number, number
-
-if TYPE_CHECKING:
-    from ._tensor import Tensor
 
 
 class Expression:
@@ -40,7 +39,7 @@ class Expression:
         return self + (-1 * other if isinstance(other, Expression) else -other)
 
     def __rsub__(self, other: Any) -> Expression:
-        return -1 * self + other
+        return _joined(-self, other, lambda a, b: a.plus(b))
 
     def __mul__(self, other: Any) -> Expression:
         if isinstance(other, Expression):
@@ -80,12 +79,16 @@ def _joined(a: Expression, b: Any, join: Callable[[_core.Expression, _core.Expre
         if isinstance(b, Expression):
             return join(left, b._build())
         # A number takes on the type of the expression, or one that has it.
-        unit = _core.number(1, left.element).scaled(number(b)) if number(b) != 1 else _core.number(1, left.element)
-        return join(left, unit)
+        return join(left, _constant(number(b), left.element))
 
     if not isinstance(b, Expression) and not is_number(b):
         return Expression(lambda: _refuse(b), a._world)
     return Expression(build, a._world)
+
+
+def _constant(value: int | float | complex, element: int) -> _core.Expression:
+    one = _core.number(1, element)
+    return one if value == 1 else one.scaled(value)
 
 
 def _refuse(value: Any) -> _core.Expression:
@@ -98,9 +101,9 @@ class Indexed(Expression):
 
     __slots__ = ("tensor", "labels", "_is_done")
 
-    def __init__(self, tensor: Tensor, labels: Any) -> None:
+    def __init__(self, tensor: Stored, labels: Any) -> None:
         super().__init__(lambda: _core.labelled(tensor._h, labels), tensor.world)
-        self.tensor = tensor
+        self.tensor: Any = tensor  # a Tensor, whose class is made of this one
         self.labels = labels
         self._is_done = False
 
@@ -136,20 +139,18 @@ class Indexed(Expression):
         self._is_done = True
         return self
 
-    def explain(self, right: Any, beta: Any = 0, ranks: int = 0) -> Any:
+    def explain(self, right: Any, beta: Any = 0, ranks: int = 0) -> Plan:
         """The plan of ``self = right + beta * self``: grid, bytes per step and rank, memory. ranks: with sparse tensors, another number
         of ranks than here. Local. Returns a Plan."""
-        from ._plan import Plan
-
         return Plan(_core.explain(self.tensor._h, self.labels, as_expression(right, self.tensor), number(beta), ranks))
 
 
-def as_expression(value: Any, target: Tensor) -> _core.Expression:
+def as_expression(value: Any, target: Stored) -> _core.Expression:
     """What is assigned to a tensor, as an expression of the library."""
     if isinstance(value, Expression):
         return value._build()
     if is_number(value):
-        return _core.number(1, NUMBERS[target.dtype]).scaled(number(value)) if value != 1 else _core.number(1, NUMBERS[target.dtype])
+        return _constant(number(value), NUMBERS[target.dtype])
     return _refuse(value)
 
 
