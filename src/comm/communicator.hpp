@@ -139,4 +139,12 @@ std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
     return values;
 }
 
+/// Communicator::agree(); without a communicator, on one rank, just the work.
+inline void agree(const Communicator* comm, const std::function<void()>& work) {
+    if (comm != nullptr)
+        comm->agree(work);
+    else
+        work();
+}
+
 }  // namespace arges

@@ -117,11 +117,15 @@ SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const 
     result.is_dense = true;
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& factor = term.factors[f];
-        Operand operand{{product.factors[f].labels, 0, factor.sparse != nullptr, factor.is_mask, factor.is_actor},
-                        factor.sparse,
-                        factor.tensor,
-                        text_of(factor),
-                        factor.conjugated && !factor.is_mask};
+        Operand operand;
+        operand.labels = product.factors[f].labels;
+        operand.is_sparse = factor.sparse != nullptr;
+        operand.is_mask = factor.is_mask;
+        operand.is_actor = factor.is_actor;
+        operand.sparse = factor.sparse;
+        operand.dense = factor.tensor;
+        operand.name = text_of(factor);
+        operand.conjugated = factor.conjugated && !factor.is_mask;
         result.acts = result.acts || factor.is_actor;
         (factor.is_complement ? result.excluded : result.operands).push_back(std::move(operand));
         result.is_dense = result.is_dense && (!factor.sparse || factor.is_complement);

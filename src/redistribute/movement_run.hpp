@@ -17,14 +17,6 @@
 
 namespace arges {
 
-/// Communicator::agree(); without a communicator, on one rank, just the work.
-inline void agree(const Communicator* comm, const std::function<void()>& work) {
-    if (comm != nullptr)
-        comm->agree(work);
-    else
-        work();
-}
-
 /// One movement, prepared: its lists are there and can be used again and again.
 class MovementRun {
 public:

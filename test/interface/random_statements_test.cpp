@@ -240,7 +240,7 @@ private:
         auto outcome = Outcome::executed;
         bool invalid = false;
         try {
-            C[labels].assign(right, static_cast<T>(statement_.beta));
+            C[labels].assign(right, T(static_cast<real_of<T>>(statement_.beta)));
         } catch (const InvalidArgument&) {
             outcome = Outcome::refused;
             invalid = true;
@@ -258,7 +258,7 @@ private:
         }
         EXPECT_EQ(world_.last_report().bytes_sent, world_.last_report().bytes_planned);
         if (seed_ % 8 == 1) {
-            EXPECT_NO_THROW(C[labels].explain(right, static_cast<T>(statement_.beta)));
+            EXPECT_NO_THROW(C[labels].explain(right, T(static_cast<real_of<T>>(statement_.beta))));
         }
         if (world_.rank() == 0) advance();
         return outcome;

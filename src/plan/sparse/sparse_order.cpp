@@ -110,10 +110,8 @@ private:
         if (b.is_sparse) {
             FactorPair pair{x, y, kept_labels(a, b, output)};
             const auto known = measured_.find(pair);
-            if (known == measured_.end())
-                wanted_.push_back(std::move(pair));
-            else if (known->second)
-                return known->second->products;
+            if (known != measured_.end() && known->second) return known->second->products;
+            if (known == measured_.end() && std::find(wanted_.begin(), wanted_.end(), pair) == wanted_.end()) wanted_.push_back(pair);
         }
         return a.nonzeros * (b.is_sparse ? b.nonzeros : elements(b.labels)) / std::max(1.0, elements(shared(a, b)));
     }

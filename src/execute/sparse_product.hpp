@@ -1,0 +1,84 @@
+/// What ranks multiply when the nonzeros of a step have arrived.
+#pragma once
+
+#include "arges/element_kernels.hpp"
+#include "arges/sparse_loops.hpp"
+#include "base/workspace.hpp"
+#include "execute/sparse_arrival.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace arges {
+
+/// Elements of the operands of a step.
+struct StepElements {
+    std::vector<const std::byte*> sparse;   ///< by sparse operand: values on this rank
+    std::vector<const void*> dense;         ///< by dense operand: elements in its own layout
+    std::vector<bool> conjugated;           ///< by operand, sparse ones first: conjugates are meant
+    const ElementKernels* actor = nullptr;  ///< of the operand that acts, if it has another type
+};
+
+/// Numbers below 2^32 if they are, else 64 bits.
+class NumberList {
+public:
+    NumberList() = default;
+    explicit NumberList(std::vector<std::int64_t> numbers) {
+        if (std::all_of(numbers.begin(), numbers.end(), [](auto n) { return n <= std::numeric_limits<std::uint32_t>::max(); }))
+            narrow_.assign(numbers.begin(), numbers.end());
+        else
+            wide_ = std::move(numbers);
+    }
+    /// Likewise; none where they are 0, 1, 2, ... in all.
+    static NumberList unless_identity(std::vector<std::int64_t> numbers) {
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            if (numbers[i] != static_cast<std::int64_t>(i)) return NumberList(std::move(numbers));
+        return {};
+    }
+    local::NonzeroNumbers numbers() const { return {narrow_.empty() ? nullptr : narrow_.data(), wide_.empty() ? nullptr : wide_.data()}; }
+    std::int64_t bytes() const { return bytes_of_list(narrow_) + bytes_of_list(wide_); }
+
+private:
+    std::vector<std::uint32_t> narrow_;
+    std::vector<std::int64_t> wide_;
+};
+
+/// What a run takes from a workspace: arrays, and room for the messages of one movement at a time.
+class WorkspaceNeed {
+public:
+    void add(std::int64_t count, std::int64_t element_bytes) { arrays_ += Workspace::padded(count * element_bytes); }
+    void add_messages(std::int64_t count, std::int64_t element_bytes) { messages_ = std::max(messages_, count * element_bytes); }
+    std::int64_t bytes() const { return arrays_ + Workspace::padded(messages_); }
+
+private:
+    std::int64_t arrays_ = 0, messages_ = 0;
+};
+
+class DenseResult;
+
+/// An inspected product on this rank's part of a grid. Its constructors are collective and make the lists; runs use values only.
+class SparseProduct {
+public:
+    virtual ~SparseProduct() = default;
+    /// The products as elements of the result, in the order in which this rank makes them; they are added to those of a dense result.
+    /// Collective. @param values  of the sparse operands where they are multiplied  @param alpha  null: one
+    virtual void multiply(const ElementKernels& kernels, const std::vector<const std::byte*>& values, const StepElements& elements,
+                          const void* alpha, void* result, Workspace& workspace) const = 0;
+    /// Multiplications with nonzeros on this rank.
+    virtual std::int64_t products() const = 0;
+    /// Bytes of indices that the inspection has sent from this rank, and of elements that each run sends.
+    virtual std::int64_t inspected_bytes() const { return 0; }
+    virtual std::int64_t sent_bytes() const { return 0; }
+    /// Memory of the lists on this rank.
+    virtual std::int64_t list_bytes() const = 0;
+    /// Adds what a run takes. @param conjugated  as StepElements has it, where that makes copies
+    virtual void add_need(WorkspaceNeed& need, const std::vector<bool>& conjugated) const = 0;
+    /// Which values of a sparse operand are wanted, in which order; null: all as they are.
+    virtual const std::vector<std::int64_t>* wanted(std::size_t /*operand*/) const { return nullptr; }
+    /// How a dense result leaves; null: the result is sparse.
+    virtual const DenseResult* dense_result() const { return nullptr; }
+};
+
+}  // namespace arges
