@@ -1,7 +1,7 @@
 // arges complete FILE: a CP model of the stored elements of a sparse tensor only.
 #include "arges/complete.hpp"
 #include "arges/sparse_io.hpp"
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/forecast.hpp"

@@ -1,5 +1,5 @@
 // arges convert IN OUT: a sparse tensor, or the integrals of a molecule, in another form; the hypergraph of a sparse tensor.
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "chemistry/integral_file.hpp"

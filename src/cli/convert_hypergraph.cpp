@@ -1,7 +1,7 @@
 #include "cli/convert_hypergraph.hpp"
 
 #include "arges/error.hpp"
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/world_options.hpp"

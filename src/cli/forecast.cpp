@@ -1,7 +1,7 @@
 #include "cli/forecast.hpp"
 
 #include "arges/error.hpp"
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "cli/world_options.hpp"
 #include "interface/world_state.hpp"
 #include "io/sparse/reading_memory.hpp"

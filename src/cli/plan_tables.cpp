@@ -1,7 +1,7 @@
 #include "cli/plan_tables.hpp"
 
+#include "base/math.hpp"
 #include "base/options.hpp"
-#include "base/saturate.hpp"
 #include "base/text.hpp"
 #include "cli/table.hpp"
 #include "cli/world_options.hpp"

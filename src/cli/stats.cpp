@@ -2,7 +2,6 @@
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "base/memory_tally.hpp"
-#include "base/process_memory.hpp"
 #include "base/text.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/reading_warnings.hpp"

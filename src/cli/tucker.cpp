@@ -3,7 +3,7 @@
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/tensor_io.hpp"
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/forecast.hpp"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -138,5 +139,11 @@ std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
     std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(values.data()));
     return values;
 }
+
+/// A communicator of the ranks for which `member` is true, in the same order; nothing on the others. Collective over `all`.
+std::optional<Communicator> subset(const Communicator& all, bool member);
+
+/// The same ranks in another order. Collective. @param rank  that this one gets: on all ranks together a permutation
+Communicator reordered(const Communicator& all, std::int64_t rank);
 
 }  // namespace arges

@@ -5,7 +5,6 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "base/math.hpp"
-#include "base/saturate.hpp"
 #include "layout/orbit_sizes.hpp"
 #include "plan/movement/volume.hpp"
 #include "plan/product/step_memory.hpp"

@@ -1,7 +1,7 @@
 #include "interface/prepared_term.hpp"
 
-#include "base/checked.hpp"
 #include "base/digest.hpp"
+#include "base/options.hpp"
 #include "base/overloaded.hpp"
 #include "execute/product_memory.hpp"
 #include "interface/check_labels.hpp"

@@ -1,8 +1,8 @@
 // Checking, planning and explaining statements with sparse tensors.
 #include "interface/sparse_statement.hpp"
 
-#include "base/checked.hpp"
 #include "base/digest.hpp"
+#include "base/options.hpp"
 #include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"

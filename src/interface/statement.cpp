@@ -1,7 +1,7 @@
 // Checking and planning a statement, on all ranks alike.
 #include "interface/statement.hpp"
 
-#include "base/checked.hpp"
+#include "base/options.hpp"
 #include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"

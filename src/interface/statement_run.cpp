@@ -1,8 +1,8 @@
 // Running a statement that is planned.
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
+#include "base/math.hpp"
 #include "base/overloaded.hpp"
-#include "base/saturate.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "base/trace.hpp"

@@ -2,9 +2,9 @@
 #include "interface/unchanged_operands.hpp"
 
 #include "arges/error.hpp"
-#include "base/checked.hpp"
 #include "base/digest.hpp"
 #include "base/element_at.hpp"
+#include "base/options.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/element_locator.hpp"

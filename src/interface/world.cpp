@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "base/trace.hpp"
 #include "comm/collective_call.hpp"
-#include "comm/subset.hpp"
+#include "comm/communicator.hpp"
 #include "interface/prepared_term.hpp"
 #include "interface/world_order.hpp"
 #include "interface/world_state.hpp"

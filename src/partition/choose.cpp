@@ -4,7 +4,7 @@
 
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
-#include "base/release.hpp"
+#include "base/memory_tally.hpp"
 #include "partition/sample_counts.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Models in directories.
 #include "arges/cpd.hpp"
 #include "arges/error.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/model_arguments.hpp"
 #include "interface/real_world.hpp"

@@ -3,7 +3,7 @@
 #include "decompose/distribution/distribute.hpp"
 
 #include "arges/error.hpp"
-#include "base/release.hpp"
+#include "base/memory_tally.hpp"
 #include "comm/values.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "partition/value_counts.hpp"

@@ -2,7 +2,7 @@
 // ranks that their lists are spread over.
 #include "decompose/distribution/hypergraph_shares.hpp"
 
-#include "base/release.hpp"
+#include "base/memory_tally.hpp"
 #include "comm/values.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse_tensor_slices.hpp"

@@ -4,7 +4,7 @@
 
 #include "arges/error.hpp"
 #include "base/math.hpp"
-#include "base/release.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/check_forecast.hpp"

@@ -5,7 +5,6 @@
 #include "partition/hypergraph/spread_partition.hpp"
 
 #include "base/math.hpp"
-#include "base/saturate.hpp"
 #include "base/splitmix.hpp"
 #include "partition/hypergraph/coarsen.hpp"
 #include "partition/hypergraph/vertex_moves.hpp"

@@ -5,7 +5,6 @@
 #include "arges/error.hpp"
 #include "base/math.hpp"
 #include "base/overloaded.hpp"
-#include "base/saturate.hpp"
 #include "base/workspace.hpp"
 #include "plan/order/product_order.hpp"
 #include "plan/product/estimate_cost.hpp"

@@ -3,7 +3,6 @@
 
 #include "base/math.hpp"
 #include "base/overloaded.hpp"
-#include "base/saturate.hpp"
 #include "plan/movement/volume.hpp"
 
 #include <algorithm>

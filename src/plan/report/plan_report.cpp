@@ -1,8 +1,8 @@
 #include "plan/report/plan_report.hpp"
 
 #include "arges/expression.hpp"
+#include "base/math.hpp"
 #include "base/overloaded.hpp"
-#include "base/saturate.hpp"
 #include "plan/movement/relay.hpp"
 #include "plan/product/count_bytes.hpp"
 #include "plan/product/estimate_cost.hpp"
