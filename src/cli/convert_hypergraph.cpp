@@ -1,4 +1,4 @@
-#include "cli/convert_hypergraph.hpp"
+#include "cli/conversions.hpp"
 
 #include "arges/error.hpp"
 #include "base/memory_tally.hpp"

@@ -1,4 +1,4 @@
-#include "cli/convert_integrals.hpp"
+#include "cli/conversions.hpp"
 
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"

@@ -9,7 +9,6 @@
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/model_output.hpp"
-#include "cli/reading_warnings.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"

@@ -3,7 +3,7 @@
 #include "base/math.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
-#include "cli/table.hpp"
+#include "cli/program.hpp"
 #include "cli/world_options.hpp"
 
 #include <fmt/core.h>
