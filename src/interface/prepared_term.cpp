@@ -3,7 +3,7 @@
 #include "base/digest.hpp"
 #include "base/options.hpp"
 #include "base/overloaded.hpp"
-#include "execute/product_memory.hpp"
+#include "execute/local_chain.hpp"
 #include "interface/check_labels.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/step_memory.hpp"

@@ -3,7 +3,7 @@
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
-#include "decompose/distribution/hypergraph_shares.hpp"
+#include "decompose/distribution/given_parts.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "support/hypergraphs.hpp"
 #include "support/sparse_tensors.hpp"

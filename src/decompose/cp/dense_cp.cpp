@@ -5,7 +5,6 @@
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
-#include "decompose/check_forecast.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/dense_memory.hpp"

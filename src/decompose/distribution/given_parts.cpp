@@ -4,7 +4,6 @@
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
-#include "decompose/distribution/hypergraph_shares.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "partition/hypergraph/hmetis.hpp"

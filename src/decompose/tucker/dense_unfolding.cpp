@@ -6,7 +6,6 @@
 #include "base/first_error.hpp"
 #include "base/math.hpp"
 #include "decompose/distribution/dense_block.hpp"
-#include "decompose/distribution/first_rank.hpp"
 #include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/blas.hpp"
