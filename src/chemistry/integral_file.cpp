@@ -5,7 +5,7 @@
 #include "chemistry/check_arguments.hpp"
 #include "chemistry/fcidump_text.hpp"
 #include "chemistry/trexio.hpp"
-#include "interface/real_world.hpp"
+#include "interface/world_state.hpp"
 #include "io/file/hdf5_dataset.hpp"
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 #include "decompose/dense_memory.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/dense/tensor_reading.hpp"
+#include "io/dense/tensor_files.hpp"
 #include "sparse/mttkrp.hpp"
 
 #include <fmt/core.h>

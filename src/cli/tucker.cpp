@@ -18,7 +18,7 @@
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/dense/tensor_reading.hpp"
+#include "io/dense/tensor_files.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

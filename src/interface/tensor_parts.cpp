@@ -4,8 +4,8 @@
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/call_arguments.hpp"
-#include "interface/part_ranges.hpp"
 #include "interface/run_movement.hpp"
+#include "interface/tensor_shares.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/convert.hpp"
 

@@ -1,5 +1,5 @@
 // Digests of elements: a sum over all of them of a hash of index and value, so that neither their order nor their place matters.
-#include "interface/unchanged_operands.hpp"
+#include "interface/statement.hpp"
 
 #include "arges/error.hpp"
 #include "base/digest.hpp"

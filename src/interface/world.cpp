@@ -6,7 +6,6 @@
 #include "comm/collective_call.hpp"
 #include "comm/communicator.hpp"
 #include "interface/prepared_term.hpp"
-#include "interface/world_order.hpp"
 #include "interface/world_state.hpp"
 #include "local/contract.hpp"
 #include "plan/product/estimate_cost.hpp"

@@ -4,7 +4,6 @@
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/model_arguments.hpp"
-#include "interface/real_world.hpp"
 #include "interface/world_state.hpp"
 #include "io/model/matrix_files_kruskal.hpp"
 

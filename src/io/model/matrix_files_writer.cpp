@@ -3,7 +3,7 @@
 #include "base/math.hpp"
 #include "comm/communicator.hpp"
 #include "interface/sparse_tensor_slices.hpp"
-#include "io/model/matrix_files_npy.hpp"
+#include "io/model/matrix_files.hpp"
 #include "io/sparse/tns_writer.hpp"
 
 #include <algorithm>
