@@ -5,7 +5,7 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "base/math.hpp"
-#include "layout/orbit_sizes.hpp"
+#include "layout/slot_layout.hpp"
 #include "plan/movement/volume.hpp"
 #include "plan/product/step_memory.hpp"
 

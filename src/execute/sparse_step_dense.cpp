@@ -2,7 +2,7 @@
 #include "base/large_vector.hpp"
 #include "execute/sparse_step_lists.hpp"
 #include "execute/sparse_step_run.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <numeric>
 

@@ -8,7 +8,7 @@
 #include "interface/check_labels.hpp"
 #include "interface/right_hand_side.hpp"
 #include "interface/statement.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 #include "plan/product/required_symmetry.hpp"
 #include "plan/product/structure.hpp"
 

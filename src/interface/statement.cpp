@@ -6,7 +6,7 @@
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/right_hand_side.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <array>

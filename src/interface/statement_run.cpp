@@ -10,7 +10,7 @@
 #include "interface/check_labels.hpp"
 #include "interface/statement.hpp"
 #include "interface/step_trace.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -7,7 +7,7 @@
 #include "interface/run_movement.hpp"
 #include "interface/tensor_shares.hpp"
 #include "interface/tensor_state.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <utility>

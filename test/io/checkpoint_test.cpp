@@ -6,7 +6,7 @@
 #include "io/dense/slab_exchange.hpp"
 #include "io/dense/tensor_files.hpp"
 #include "io/temporary_folder.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include "decompose/distribution/movement_bounds.hpp"
 #include "decompose/model_arguments.hpp"
 #include "interface/tensor_state.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <omp.h>
 

@@ -6,7 +6,7 @@
 #include "interface/world_state.hpp"
 #include "io/dense/slab_exchange.hpp"
 #include "io/file/npy_array.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <algorithm>
 
