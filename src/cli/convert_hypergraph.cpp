@@ -9,7 +9,7 @@
 #include "interface/sparse_state.hpp"
 #include "io/file/parallel_file.hpp"
 #include "partition/hypergraph/hmetis.hpp"
-#include "partition/hypergraph/hypergraph_distributions.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

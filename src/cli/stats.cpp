@@ -12,7 +12,7 @@
 #include "decompose/distribution/given_parts.hpp"
 #include "interface/sparse_state.hpp"
 #include "partition/choose.hpp"
-#include "partition/hypergraph/hypergraph_distributions.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
 #include "partition/value_counts.hpp"
 
 #include <fmt/core.h>

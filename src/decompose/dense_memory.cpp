@@ -9,7 +9,7 @@
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <algorithm>
 

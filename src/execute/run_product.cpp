@@ -6,7 +6,7 @@
 #include "base/element_at.hpp"
 #include "base/math.hpp"
 #include "layout/slot_layout.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 #include "plan/product/step_memory.hpp"
 
 #include <omp.h>

@@ -8,7 +8,7 @@
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/step_memory.hpp"
 #include "plan/product/structure.hpp"
-#include "plan/report/explain.hpp"
+#include "plan/report/plan_report.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include "interface/sparse_state.hpp"
 #include "interface/statement.hpp"
 #include "interface/tensor_state.hpp"
-#include "plan/product/required_symmetry.hpp"
+#include "plan/product/structure.hpp"
 
 #include <map>
 

@@ -9,7 +9,6 @@
 #include "interface/right_hand_side.hpp"
 #include "interface/statement.hpp"
 #include "local/transfer.hpp"
-#include "plan/product/required_symmetry.hpp"
 #include "plan/product/structure.hpp"
 
 #include <algorithm>

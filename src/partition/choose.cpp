@@ -5,7 +5,7 @@
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
 #include "base/memory_tally.hpp"
-#include "partition/sample_counts.hpp"
+#include "partition/choose_sample.hpp"
 
 #include <algorithm>
 #include <bit>

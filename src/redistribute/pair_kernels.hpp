@@ -4,7 +4,6 @@
 
 #include "arges/element_kernels.hpp"
 #include "plan/product/pair_split.hpp"
-#include "plan/product/pair_unpack.hpp"
 
 namespace arges {
 

@@ -1,5 +1,5 @@
 // Partitions of hypergraphs by all ranks together, beside those of one rank that has everything.
-#include "partition/hypergraph/spread_partition.hpp"
+#include "partition/hypergraph/spread_hypergraph.hpp"
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"

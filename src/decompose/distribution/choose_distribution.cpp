@@ -10,8 +10,8 @@
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "partition/choice_plan.hpp"
-#include "partition/hypergraph/hypergraph_distributions.hpp"
-#include "partition/hypergraph/spread_partition.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
+#include "partition/hypergraph/spread_hypergraph.hpp"
 
 #include <algorithm>
 #include <array>

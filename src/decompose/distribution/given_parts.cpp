@@ -7,8 +7,8 @@
 #include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "partition/hypergraph/hmetis.hpp"
-#include "partition/hypergraph/hypergraph_distributions.hpp"
-#include "partition/hypergraph/spread_partition.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
+#include "partition/hypergraph/spread_hypergraph.hpp"
 
 #include <fstream>
 

@@ -10,7 +10,7 @@
 #include "interface/tensor_state.hpp"
 #include "local/blas.hpp"
 #include "local/contract.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <omp.h>
 

@@ -2,7 +2,7 @@
 #include "plan/product/count_bytes.hpp"
 
 #include "base/math.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <algorithm>
 #include <cmath>

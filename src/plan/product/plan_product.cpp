@@ -10,7 +10,7 @@
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/product_steps.hpp"
 #include "plan/product/step_memory.hpp"
-#include "plan/report/operand_names.hpp"
+#include "plan/report/plan_report.hpp"
 
 #include <algorithm>
 #include <map>

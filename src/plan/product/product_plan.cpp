@@ -2,7 +2,7 @@
 #include "plan/product/product_plan.hpp"
 
 #include "base/math.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <algorithm>
 

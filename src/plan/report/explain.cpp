@@ -1,4 +1,4 @@
-#include "plan/report/explain.hpp"
+#include "plan/report/plan_report.hpp"
 
 #include "base/math.hpp"
 #include "base/text.hpp"
