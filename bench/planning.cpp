@@ -14,7 +14,7 @@
 #include "base/stopwatch.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/prepared_term.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <algorithm>
 #include <cstdio>

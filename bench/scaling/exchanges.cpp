@@ -1,7 +1,7 @@
 // Movements in which nearly every element changes its rank, and key-value pairs. Work is counted in elements, of all ranks.
 #include "key_value_pairs.hpp"
 #include "layouts.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "redistribute/movement_run.hpp"
 #include "scaling_case.hpp"

@@ -1,10 +1,12 @@
-/// Small exact integer arithmetic.
+/// Exact arithmetic of integers: small functions, integers that end at 2^63 - 1, and sizes for libraries that count in 32 bits.
 #pragma once
 
 #include "arges/error.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace arges {
 
@@ -48,5 +50,29 @@ constexpr bool must_be_scaled(double squares) { return squares < 1e-280 || squar
 /// Largest n with choose(n, k) <= index, for k >= 1 and index >= 0; the inverse used to unpack packed indices.
 /// largest_choose(7, 2) = 4, because choose(4, 2) = 6 <= 7 < choose(5, 2) = 10.
 std::int64_t largest_choose(std::int64_t index, std::int64_t k);
+
+/// value as an integer; 2^63 - 1 for all that are larger.
+constexpr std::int64_t saturated(Wide value) {
+    return static_cast<std::int64_t>(std::min<Wide>(value, std::numeric_limits<std::int64_t>::max()));
+}
+constexpr std::int64_t saturated(double value) {
+    return value < 0x1p63 ? static_cast<std::int64_t>(value) : std::numeric_limits<std::int64_t>::max();
+}
+
+/// a * b, at most 2^63 - 1, for a, b >= 0: bytes of so many elements, for example.
+constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) { return saturated(Wide{a} * b); }
+/// a + b, at most 2^63 - 1.
+constexpr std::int64_t saturated_sum(std::int64_t a, std::int64_t b) { return saturated(Wide{a} + b); }
+
+/// Begin of part `part` of `count` things distributed in `parts` contiguous, nearly equal parts; part_begin(7, 1, 2) = 3.
+constexpr std::int64_t part_begin(std::int64_t count, std::int64_t part, std::int64_t parts) { return Wide{count} * part / parts; }
+
+/// n as an int. `what` begins the message: what n is the size of. @throws Unsupported if it is none
+inline int to_int(std::int64_t n, const char* what = "an array dimension") {
+    if (n < std::numeric_limits<int>::min() || n > std::numeric_limits<int>::max())
+        throw Unsupported(std::string(what) + " of " + std::to_string(n) +
+                          ": BLAS, LAPACK and MPI count to 2^31 - 1 only; use more ranks or smaller dimensions");
+    return static_cast<int>(n);
+}
 
 }  // namespace arges

@@ -1,7 +1,6 @@
 #include "base/options.hpp"
 
 #include "arges/error.hpp"
-#include "base/checked.hpp"
 
 #include <algorithm>
 #include <charconv>

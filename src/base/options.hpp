@@ -1,4 +1,4 @@
-/// Settings from the environment, all in one place; docs/options.md lists them.
+/// Settings, all in one place: whether this is a checked build, and what the environment says; docs/options.md lists them.
 #pragma once
 
 #include "arges/group_mapping.hpp"
@@ -53,5 +53,14 @@ std::optional<std::string> launcher_variable(const std::string& name);
 
 /// Memory that this process may use on its node: what is available now, at most its control group's limit.
 std::int64_t available_node_memory();
+
+/// In checked builds (make OPT=checked) what is true by construction is looked at while the program runs: all ranks compare their plans,
+/// what runs takes no more memory than its plan says, statements leave their operands as they were, and ranks that make different
+/// collective calls are found (RollCall).
+#ifdef ARGES_CHECKED
+inline constexpr bool is_checked_build = true;
+#else
+inline constexpr bool is_checked_build = false;
+#endif
 
 }  // namespace arges

@@ -1,4 +1,4 @@
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 
 #include <sys/resource.h>
 

@@ -1,7 +1,7 @@
-/// The labels of a product, checked.
+/// The shapes behind TAPP's descriptions of tensors, and the labels of a product, checked.
 #pragma once
 
-#include "c/tapp_tensor.hpp"
+#include "tapp.h"
 
 #include <array>
 #include <cstdint>
@@ -9,6 +9,16 @@
 #include <vector>
 
 namespace arges::tapp {
+
+/// Type, extents and strides of a tensor.
+struct Shape {
+    TAPP_datatype type = TAPP_F32;
+    std::vector<std::int64_t> extents{};
+    std::vector<std::int64_t> strides{};  ///< in elements
+};
+
+/// The shape of a description. @throws Refused for 0
+const Shape& shape_of(TAPP_tensor_info info);
 
 /// The tensors of a product, as numbers.
 enum Tensor : std::size_t { tensor_a, tensor_b, tensor_c, tensor_d };

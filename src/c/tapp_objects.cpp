@@ -1,6 +1,6 @@
 // TAPP's objects without products: handles, executors, statuses, attributes, descriptions of tensors.
 #include "c/tapp_error.hpp"
-#include "c/tapp_tensor.hpp"
+#include "c/tapp_labels.hpp"
 
 #include <algorithm>
 #include <memory>

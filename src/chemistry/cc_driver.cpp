@@ -4,7 +4,7 @@
 #include "arges/chemistry/mp2.hpp"
 #include "arges/chemistry/rccsd.hpp"
 #include "arges/chemistry/triples.hpp"
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "chemistry/check_arguments.hpp"
 #include "chemistry/integral_file.hpp"

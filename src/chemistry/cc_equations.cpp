@@ -8,7 +8,6 @@
 
 #include "arges/chemistry/denominators.hpp"
 #include "arges/error.hpp"
-#include "chemistry/ccsd_equations.hpp"
 #include "chemistry/effective_hamiltonian.hpp"
 
 #include <array>

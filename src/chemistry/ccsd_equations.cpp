@@ -8,7 +8,7 @@
 //    pairs with that of eq. 6 to 1/2 tau tau <mn||ef>, so the 1/4 of eq. 6 becomes 1/2; its second
 //    term goes to Z below.
 //  - Z_mbij collects all that is multiplied by -P(ab) t_m^a in eq. 2.
-#include "chemistry/ccsd_equations.hpp"
+#include "chemistry/effective_hamiltonian.hpp"
 
 #include "arges/chemistry/cc_equations.hpp"
 

@@ -1,6 +1,8 @@
-/// The dressed Hamiltonian with double and triple excitations folded into it.
+/// The dressed Hamiltonian with double and triple excitations folded into it, and the equations of CCSD in the form with the fewest
+/// operations.
 #pragma once
 
+#include "arges/chemistry/integrals.hpp"
 #include "arges/chemistry/tensor_set.hpp"
 #include "chemistry/dressed_hamiltonian.hpp"
 
@@ -24,5 +26,10 @@ EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const Te
 
 /// Adds the terms of T2, T3 and T4 in the equation of quadruples to R4(abcdijkl). Collective.
 void add_quadruples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t, Tensor<double>& R4);
+
+/// Residuals of the equations for T1 and T2 over spin orbitals: the values of cc_residuals() for
+/// two excitations, in the form of Stanton, Gauss, Watts and Bartlett, J. Chem. Phys. 94, 4334
+/// (1991), which neither changes nor copies the integrals over four virtual orbitals. Collective.
+TensorSet ccsd_residuals(const SpinIntegrals& integrals, const TensorSet& t);
 
 }  // namespace arges::chemistry

@@ -1,4 +1,4 @@
-#include "chemistry/fcidump_header.hpp"
+#include "chemistry/fcidump_text.hpp"
 
 #include "arges/error.hpp"
 

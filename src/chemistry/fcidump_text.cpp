@@ -4,7 +4,6 @@
 #include "arges/error.hpp"
 #include "chemistry/entry_source.hpp"
 #include "chemistry/fcidump_form.hpp"
-#include "chemistry/fcidump_header.hpp"
 #include "comm/values.hpp"
 #include "io/file/text_lines.hpp"
 

@@ -1,13 +1,24 @@
-/// Integrals in the text of Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989).
+/// Integrals in the text of Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989), and the namelist that begins it.
 #pragma once
 
 #include "arges/chemistry/fcidump.hpp"
 #include "io/file/parallel_file.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace arges::chemistry {
+
+/// Bytes within which a header must end.
+inline constexpr std::int64_t max_header_bytes = std::int64_t(1) << 20;
+
+/// Reads the namelist at the beginning of `text`: `&FCI NORB=7, NELEC=10, ORBSYM=7*1 &END` (or
+/// `/`), over any number of lines, in any order; names that coupled cluster has no use for are
+/// skipped.
+/// @throws InvalidArgument "line N: ..." with the cure; the same for the same text
+FcidumpHeader parse_fcidump_header(std::string_view text);
 
 class EntrySource;
 

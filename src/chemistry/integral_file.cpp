@@ -1,10 +1,11 @@
 #include "chemistry/integral_file.hpp"
 
+#include "arges/chemistry/fcidump.hpp"
 #include "arges/error.hpp"
 #include "chemistry/check_arguments.hpp"
 #include "chemistry/fcidump_text.hpp"
 #include "chemistry/trexio.hpp"
-#include "interface/real_world.hpp"
+#include "interface/world_state.hpp"
 #include "io/file/hdf5_dataset.hpp"
 
 #include <algorithm>
@@ -12,6 +13,17 @@
 #include <initializer_list>
 
 namespace arges::chemistry {
+
+Fcidump empty_fcidump(const World& world, const FcidumpHeader& header) {
+    const std::int64_t n = header.orbitals;
+    const auto one = [&](const char* name) { return Tensor<double>(world, {n, n}, "pq", "sym(p,q)", name); };
+    const auto two = [&](const char* symmetry, const char* name) { return Tensor<double>(world, {n, n, n, n}, "pqrs", symmetry, name); };
+    const char* const all = "sym(sym(p,q),sym(r,s))";
+    Fcidump data{header, 0.0, {}, one("h"), two(all, "(pq|rs)"), {}};
+    if (header.form != OrbitalForm::restricted)
+        data.beta = BetaIntegrals{{}, one("h of beta"), two(all, "(pq|rs) of beta"), two("sym(p,q) sym(r,s)", "(pq|rs) of alpha and beta")};
+    return data;
+}
 
 namespace {
 

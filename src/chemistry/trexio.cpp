@@ -2,7 +2,7 @@
 #include "chemistry/trexio.hpp"
 
 #include "arges/error.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "chemistry/entry_source.hpp"
 #include "chemistry/fcidump_form.hpp"
 #include "io/file/hdf5_dataset.hpp"

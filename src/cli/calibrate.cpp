@@ -3,8 +3,8 @@
 #include "base/options.hpp"
 #include "cli/measure_machine.hpp"
 #include "cli/outputs.hpp"
+#include "cli/program.hpp"
 #include "cli/subcommand.hpp"
-#include "cli/table.hpp"
 #include "comm/mpi_session.hpp"
 
 #include <fmt/core.h>

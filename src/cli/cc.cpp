@@ -1,8 +1,8 @@
 // arges cc FILE: correlation energies of a molecule.
 #include "arges/chemistry/cc_driver.hpp"
+#include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/outputs.hpp"
-#include "cli/step_line.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 #include "interface/world_state.hpp"

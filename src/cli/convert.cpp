@@ -1,10 +1,9 @@
 // arges convert IN OUT: a sparse tensor, or the integrals of a molecule, in another form; the hypergraph of a sparse tensor.
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "chemistry/integral_file.hpp"
-#include "cli/convert_hypergraph.hpp"
-#include "cli/convert_integrals.hpp"
+#include "cli/conversions.hpp"
 #include "cli/outputs.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"

@@ -1,7 +1,7 @@
-#include "cli/convert_hypergraph.hpp"
+#include "cli/conversions.hpp"
 
 #include "arges/error.hpp"
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/world_options.hpp"
@@ -9,7 +9,7 @@
 #include "interface/sparse_state.hpp"
 #include "io/file/parallel_file.hpp"
 #include "partition/hypergraph/hmetis.hpp"
-#include "partition/hypergraph/hypergraph_distributions.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
-#include "cli/convert_integrals.hpp"
+#include "cli/conversions.hpp"
 
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "chemistry/integral_file.hpp"
 #include "cli/world_options.hpp"

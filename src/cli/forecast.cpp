@@ -1,15 +1,17 @@
 #include "cli/forecast.hpp"
 
 #include "arges/error.hpp"
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "cli/world_options.hpp"
 #include "interface/world_state.hpp"
 #include "io/sparse/reading_memory.hpp"
 
 #include <fmt/core.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <iostream>
 #include <ostream>
 
 namespace arges::cli {
@@ -69,5 +71,20 @@ template ForecastFile<float> read_with_forecast(const World&, const std::string&
 template ForecastFile<double> read_with_forecast(const World&, const std::string&, SparseReadOptions, bool, int,
                                                  const std::function<std::int64_t(const decompose::SparseShare&)>&, MemoryForecast&,
                                                  StepLine&, std::ostream*);
+
+StepLine::StepLine(const World& world) : is_terminal_(world.rank() == 0 && isatty(STDERR_FILENO) != 0) {}
+
+void StepLine::show(const std::string& text) {
+    if (!is_terminal_ || (text.empty() && !is_shown_)) return;
+    std::cerr << "\r\033[K" << text << std::flush;
+    is_shown_ = !text.empty();
+}
+
+void StepLine::show(const std::string& text, double done) {
+    constexpr double pause = 0.2;
+    if (!is_terminal_ || since_.seconds() < pause) return;
+    since_.lap();
+    show(fmt::format("{}: {:.0f} %", text, 100 * done));
+}
 
 }  // namespace arges::cli

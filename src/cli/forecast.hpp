@@ -1,9 +1,9 @@
-/// The memory forecast of a decomposition.
+/// The memory forecast of a decomposition, and a line about its long steps.
 #pragma once
 
 #include "arges/sparse_io.hpp"
 #include "arges/world.hpp"
-#include "cli/step_line.hpp"
+#include "base/stopwatch.hpp"
 #include "decompose/distribution/sparse_share.hpp"
 
 #include <cstdint>
@@ -12,6 +12,24 @@
 #include <string>
 
 namespace arges::cli {
+
+/// What is under way, in a line on standard error that each next one replaces; only where that is a terminal. On rank 0.
+class StepLine {
+public:
+    explicit StepLine(const World& world);
+    ~StepLine() { show(""); }
+    StepLine(const StepLine&) = delete;
+    StepLine& operator=(const StepLine&) = delete;
+
+    /// Shows a step; an empty text removes the line. Local.
+    void show(const std::string& text);
+    /// Shows a step of which a part is done, 0 to 1, a few times in a second. Local.
+    void show(const std::string& text, double done);
+
+private:
+    bool is_shown_ = false, is_terminal_ = false;
+    Stopwatch since_;
+};
 
 /// What a process will take at most: what it holds when the program begins, code and buffers that MPI, BLAS and threads bring in when they
 /// are first used, and what the steps of the work take. It is made again when more is known.

@@ -1,7 +1,7 @@
 // arges machine: what a World of these ranks takes this machine for, and what its plans and limits rest on.
 #include "base/options.hpp"
+#include "cli/program.hpp"
 #include "cli/subcommand.hpp"
-#include "cli/table.hpp"
 #include "cli/world_options.hpp"
 #include "interface/world_state.hpp"
 

@@ -7,7 +7,7 @@
 #include "decompose/cp/gram_solver.hpp"
 #include "layout/layout.hpp"
 #include "local/blas.hpp"
-#include "local/contract_vectors.hpp"
+#include "local/contract_plan.hpp"
 #include "local/transfer.hpp"
 #include "plan/product/plan_product.hpp"
 #include "sparse/mttkrp.hpp"

@@ -1,9 +1,9 @@
 #include "cli/plan_tables.hpp"
 
+#include "base/math.hpp"
 #include "base/options.hpp"
-#include "base/saturate.hpp"
 #include "base/text.hpp"
-#include "cli/table.hpp"
+#include "cli/program.hpp"
 #include "cli/world_options.hpp"
 
 #include <fmt/core.h>

@@ -1,8 +1,8 @@
 #include "cli/program.hpp"
 
 #include "arges/error.hpp"
+#include "base/text.hpp"
 #include "cli/interruption.hpp"
-#include "cli/spelling.hpp"
 #include "cli/subcommand.hpp"
 
 #include <ostream>
@@ -11,6 +11,35 @@
 #include <vector>
 
 namespace arges::cli {
+
+const std::vector<Subcommand>& subcommands() {
+    static const std::vector<Subcommand> table{
+        {"plan", "what a product of tensors would move and compute, on any number of ranks", declare_plan},
+        {"calibrate", "measure this machine, for plans and their predicted seconds", declare_calibrate},
+        {"machine", "what ranks, torus, memory limit and constants plans are made for here", declare_machine},
+        {"cpd", "CP decomposition of a sparse or dense tensor, by least squares, without negative elements, or all at once", declare_cpd},
+        {"complete", "CP model of the stored elements of a sparse tensor only; others are unknown", declare_complete},
+        {"tucker", "Tucker decomposition of a dense or sparse tensor, by ranks or to a relative error", declare_tucker},
+        {"stats", "what a sparse tensor looks like, and what its distributions would load and move", declare_stats},
+        {"convert", "a sparse tensor, or integrals, from one file form to another", declare_convert},
+        {"cc", "coupled cluster and MP2 energies of a molecule from its integrals, in FCIDUMP or TREXIO form", declare_cc},
+    };
+    return table;
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left) {
+    std::vector<std::size_t> width(left.size(), 0);
+    for (const auto& row : rows)
+        for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t c = 0; c < row.size(); ++c)
+            line += (c == 0 ? "" : "  ") + (left[c] ? pad(row[c], width[c]) : pad_left(row[c], width[c]));
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
 
 namespace {
 

@@ -1,7 +1,9 @@
-/// The `arges` program without its main function, so that tests can run it.
+/// The `arges` program without its main function, so that tests can run it, and the tables that it writes.
 #pragma once
 
 #include <iosfwd>
+#include <string>
+#include <vector>
 
 namespace arges::cli {
 
@@ -19,5 +21,8 @@ inline constexpr int exit_signal = 128;  ///< plus the number of the signal that
 /// Runs a command line. MPI must be initialised. Collective over all processes; every rank gets the
 /// same exit code.
 int run_program(int argc, const char* const* argv, const Console& console);
+
+/// Rows of cells; the first row is the heading. Columns that `left` names are aligned to the left.
+std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left);
 
 }  // namespace arges::cli

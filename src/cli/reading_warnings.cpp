@@ -1,4 +1,4 @@
-#include "cli/reading_warnings.hpp"
+#include "cli/sparse_options.hpp"
 
 #include "base/text.hpp"
 #include "interface/sparse_state.hpp"

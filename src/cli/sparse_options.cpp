@@ -3,7 +3,7 @@
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/text.hpp"
-#include "cli/table.hpp"
+#include "cli/program.hpp"
 #include "cli/world_options.hpp"
 #include "interface/world_state.hpp"
 #include "io/sparse/reading_memory.hpp"

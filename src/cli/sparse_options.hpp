@@ -1,4 +1,4 @@
-/// The options of all subcommands that read a sparse tensor, and how they show one.
+/// The options of all subcommands that read a sparse tensor, how they show one, and what looks wrong about it.
 #pragma once
 
 #include "arges/sparse_io.hpp"
@@ -45,5 +45,10 @@ std::string modes_table(const ReadReport& report);
 
 /// What was read, as the members of an object.
 nlohmann::ordered_json report_json(const ReadReport& report);
+
+/// A sentence for each thing that looks wrong, and what to do about it: modes that are nearly empty, as with times in seconds for indices,
+/// and values that look like another index. Collective; the same on every rank.
+template <class T>
+std::vector<std::string> reading_warnings(const SparseFile<T>& file);
 
 }  // namespace arges::cli

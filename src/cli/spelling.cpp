@@ -1,4 +1,4 @@
-#include "cli/spelling.hpp"
+#include "cli/subcommand.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-/// What a subcommand of `arges` is, and the table of all of them.
+/// What a subcommand of `arges` is, the table of all of them, and what a mistyped word of the command line may have meant.
 #pragma once
 
 #include "cli/program.hpp"
@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace arges::cli {
@@ -14,7 +15,7 @@ namespace arges::cli {
 using Action = std::function<void(const Console&)>;
 
 /// A subcommand. To add one: write a file with its declare function, name it below, and add a line
-/// to the table in subcommands.cpp.
+/// to the table in program.cpp.
 struct Subcommand {
     const char* name;
     const char* summary;               ///< one line for --help
@@ -33,5 +34,15 @@ Action declare_machine(CLI::App& app);
 Action declare_plan(CLI::App& app);
 Action declare_stats(CLI::App& app);
 Action declare_tucker(CLI::App& app);
+
+/// Letters to put in, to leave out, to change or to swap with the next one, at least, to make one word of another. Pure.
+/// Example: "tollerance" and "tolerance": 1.
+int spelling_distance(const std::string& a, const std::string& b);
+
+/// Of the words the one that is nearest to `word`, if it is so near that it may have been meant; else "". Pure.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& words);
+
+/// "; did you mean --tolerance?" for the first word that the parser did not expect; "" where nothing is near.
+std::string spelling_hint(const CLI::App& app);
 
 }  // namespace arges::cli

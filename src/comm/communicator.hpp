@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -146,5 +147,11 @@ inline void agree(const Communicator* comm, const std::function<void()>& work) {
     else
         work();
 }
+
+/// A communicator of the ranks for which `member` is true, in the same order; nothing on the others. Collective over `all`.
+std::optional<Communicator> subset(const Communicator& all, bool member);
+
+/// The same ranks in another order. Collective. @param rank  that this one gets: on all ranks together a permutation
+Communicator reordered(const Communicator& all, std::int64_t rank);
 
 }  // namespace arges

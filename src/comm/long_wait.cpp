@@ -1,4 +1,4 @@
-#include "comm/long_wait.hpp"
+#include "comm/roll_call.hpp"
 
 #include "comm/collective_call.hpp"
 

@@ -1,4 +1,4 @@
-/// MPI for the lifetime of a program.
+/// MPI for the lifetime of a program, and programs that the launcher of another MPI started.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -6,6 +6,10 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace arges {
 
@@ -29,5 +33,16 @@ bool mpi_is_running();
 MPI_Comm communicator_of_fortran(std::int64_t handle);
 /// All processes of the program. MPI must be initialised. Collective.
 Communicator all_processes();
+
+/// What is wrong with how this process was started, and the cure; empty if nothing. MPI believes that it is alone, although a launcher
+/// started several processes: one of another MPI, or a batch system's without MPI's process manager. Each would compute everything by
+/// itself and write the same files.
+/// @param library      name of the MPI, as in its version text
+/// @param variable  value of a variable of the environment
+std::string wrong_launcher(std::string_view library, const std::function<std::optional<std::string>(const std::string&)>& variable);
+
+/// The same for this process, which has one rank in all. ARGES_ALONE=1 says that it is meant so. Local. @throws InvalidArgument with the
+/// cure
+void require_right_launcher();
 
 }  // namespace arges

@@ -1,4 +1,4 @@
-/// Comparison of the calls that the ranks make, within a time.
+/// Ranks that others wait for: comparison of the calls that the ranks make, within a time, and a word about calls that some do not come to.
 #pragma once
 
 #include "arges/error.hpp"
@@ -43,6 +43,17 @@ private:
     double seconds_;
     int rank_ = 0, size_ = 1;
     std::int64_t number_ = 0;  // of the meeting
+};
+
+/// Stands around a step that waits for other ranks. A thread of the process looks now and then; where the step lasts longer than a time, it
+/// writes the rank and the public call to standard error, once in a process. (ARGES_WAIT_NOTICE)
+class LongWait {
+public:
+    /// @param seconds  until the word; 0: none. One thread at a time waits.
+    LongWait(int rank, double seconds);
+    ~LongWait();
+    LongWait(const LongWait&) = delete;
+    LongWait& operator=(const LongWait&) = delete;
 };
 
 }  // namespace arges

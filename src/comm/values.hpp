@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/large_vector.hpp"
-#include "base/release.hpp"
+#include "base/memory_tally.hpp"
 #include "comm/communicator.hpp"
 
 #include <type_traits>

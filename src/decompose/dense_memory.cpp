@@ -6,11 +6,10 @@
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/factor_tensor.hpp"
-#include "decompose/tucker/dense_tucker_cost.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <algorithm>
 

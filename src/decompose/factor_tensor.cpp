@@ -3,7 +3,6 @@
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
 #include "base/math.hpp"
-#include "base/saturate.hpp"
 #include "comm/values.hpp"
 #include "interface/world_state.hpp"
 

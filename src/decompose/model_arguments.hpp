@@ -1,9 +1,14 @@
-/// Models as arguments of public calls, for CollectiveCall: what every rank knows of them.
+/// Arguments of public calls: models, for CollectiveCall, as far as every rank knows them; and whether the memory that a call takes is
+/// there.
 #pragma once
 
 #include "arges/cpd.hpp"
 #include "arges/tucker.hpp"
 #include "interface/call_arguments.hpp"
+#include "interface/world_state.hpp"
+
+#include <cstdint>
+#include <string>
 
 namespace arges {
 
@@ -25,3 +30,13 @@ void add_to(Digest& digest, const ModelArgument<TuckerModel<T>>& argument) {
 }
 
 }  // namespace arges
+
+namespace arges::decompose {
+
+/// @throws OutOfMemory on every rank if a forecast, of which the tensor is a part, is over what the memory limit leaves. Collective.
+/// @param held by the tensor now, on the rank that has most
+/// @param cures for the message: what takes less memory, by commas
+void check_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, std::int64_t held,
+                    const std::string& cures = "use more ranks, fewer components");
+
+}  // namespace arges::decompose

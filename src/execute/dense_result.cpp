@@ -1,6 +1,6 @@
 #include "execute/dense_result.hpp"
 
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 namespace arges {
 

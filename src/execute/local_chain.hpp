@@ -1,10 +1,11 @@
-/// Runs the local products of a plan, one after the other or tile by tile.
+/// Runs the local products of a plan, one after the other or tile by tile; and what they take beside its arrays.
 #pragma once
 
 #include "arges/element_kernels.hpp"
 #include "base/workspace.hpp"
 #include "local/fold.hpp"
 #include "plan/product/chain_tiles.hpp"
+#include "plan/product/product_plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -50,5 +51,9 @@ private:
     std::vector<std::int64_t> length_;
     std::vector<TiledProducts> parts_;
 };
+
+/// Bytes that the products of a rank take, at most, for copies of parts of their operands, BLAS's included; from sizes and the threads of
+/// this process.
+std::int64_t copied_bytes(const ProductPlan& plan);
 
 }  // namespace arges

@@ -1,4 +1,4 @@
-#include "execute/product_memory.hpp"
+#include "execute/local_chain.hpp"
 
 #include "base/math.hpp"
 #include "local/contract.hpp"

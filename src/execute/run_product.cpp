@@ -5,9 +5,8 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "base/math.hpp"
-#include "base/saturate.hpp"
-#include "layout/orbit_sizes.hpp"
-#include "plan/movement/volume.hpp"
+#include "layout/slot_layout.hpp"
+#include "plan/movement/movement.hpp"
 #include "plan/product/step_memory.hpp"
 
 #include <omp.h>

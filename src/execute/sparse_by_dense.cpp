@@ -2,8 +2,8 @@
 
 #include "base/first_error.hpp"
 #include "base/large_vector.hpp"
-#include "base/release.hpp"
-#include "layout/plain_layout.hpp"
+#include "base/memory_tally.hpp"
+#include "layout/layout.hpp"
 
 #include <numeric>
 

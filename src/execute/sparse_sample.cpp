@@ -1,4 +1,4 @@
-#include "execute/sparse_sample.hpp"
+#include "execute/sparse_match.hpp"
 
 #include "base/splitmix.hpp"
 #include "comm/values.hpp"

@@ -5,7 +5,7 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "base/first_error.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/call_arguments.hpp"
 #include "interface/check_labels.hpp"

@@ -7,7 +7,6 @@
 #include "interface/on_host.hpp"
 #include "interface/sparse_statement.hpp"
 #include "interface/statement.hpp"
-#include "interface/unchanged_operands.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // Whether a slice of a symmetric tensor may be written: each permutation of its symmetry must map the slice onto itself or outside.
-#include "interface/part_ranges.hpp"
+#include "interface/tensor_shares.hpp"
 
 #include "arges/error.hpp"
 #include "symmetry/canonical_form.hpp"

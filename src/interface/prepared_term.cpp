@@ -1,14 +1,14 @@
 #include "interface/prepared_term.hpp"
 
-#include "base/checked.hpp"
 #include "base/digest.hpp"
+#include "base/options.hpp"
 #include "base/overloaded.hpp"
-#include "execute/product_memory.hpp"
+#include "execute/local_chain.hpp"
 #include "interface/check_labels.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/step_memory.hpp"
 #include "plan/product/structure.hpp"
-#include "plan/report/explain.hpp"
+#include "plan/report/plan_report.hpp"
 
 #include <algorithm>
 

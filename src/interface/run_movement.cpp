@@ -1,7 +1,7 @@
 #include "interface/run_movement.hpp"
 
 #include "arges/error.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "redistribute/movement_run.hpp"
 

@@ -1,15 +1,14 @@
 // Checking, planning and explaining statements with sparse tensors.
 #include "interface/sparse_statement.hpp"
 
-#include "base/checked.hpp"
 #include "base/digest.hpp"
+#include "base/options.hpp"
 #include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/right_hand_side.hpp"
 #include "interface/statement.hpp"
-#include "local/convert.hpp"
-#include "plan/product/required_symmetry.hpp"
+#include "local/transfer.hpp"
 #include "plan/product/structure.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What the order of factors of statements with sparse tensors depends on: counts of nonzeros, sampled where they are not known.
-#include "execute/sparse_sample.hpp"
+#include "execute/sparse_match.hpp"
 #include "interface/sparse_statement.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "comm/collective_call.hpp"
 #include "interface/sparse_statement.hpp"
 #include "interface/statement.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/memory_tally.hpp"
-#include "base/release.hpp"
 #include "comm/communicator.hpp"
 #include "interface/sparse_values.hpp"
 

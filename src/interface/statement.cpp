@@ -1,12 +1,12 @@
 // Checking and planning a statement, on all ranks alike.
 #include "interface/statement.hpp"
 
-#include "base/checked.hpp"
+#include "base/options.hpp"
 #include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/right_hand_side.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-/// One index-string statement: C[...] = expression + beta * C[...].
+/// One index-string statement: C[...] = expression + beta * C[...]; and the look of checked builds at its operands.
 #pragma once
 
 #include "arges/expression.hpp"
@@ -8,10 +8,28 @@
 #include "interface/tensor_state.hpp"
 
 #include <complex>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace arges {
+
+/// In checked builds, digests of the operands of a statement before and after it, which do not depend on where elements lie. Tensors of
+/// many elements are not looked at, and with other builds none.
+class UnchangedOperands {
+public:
+    /// Local. @param left  is no operand, also where it is on both sides
+    UnchangedOperands(const Factor& left, const std::vector<Term>& right);
+    /// After the statement. Collective. @throws Error on every rank if an operand has changed
+    void check() const;
+
+private:
+    struct Operand {
+        const Factor* factor;
+        std::int64_t digest;  // of what this rank had
+    };
+    std::vector<Operand> operands_;
+};
 
 /// run() checks and plans every term, and allocates, before it changes anything.
 class Statement {

@@ -1,8 +1,8 @@
 // Running a statement that is planned.
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
+#include "base/math.hpp"
 #include "base/overloaded.hpp"
-#include "base/saturate.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "base/trace.hpp"
@@ -10,7 +10,7 @@
 #include "interface/check_labels.hpp"
 #include "interface/statement.hpp"
 #include "interface/step_trace.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 #include "arges/error.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/call_arguments.hpp"
-#include "interface/part_ranges.hpp"
+#include "interface/tensor_shares.hpp"
 #include "interface/tensor_state.hpp"
 #include "plan/product/axes.hpp"
 

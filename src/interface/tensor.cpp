@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
-#include "layout/orbit_sizes.hpp"
+#include "layout/slot_layout.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "comm/collective_call.hpp"
 #include "interface/call_arguments.hpp"
 #include "interface/tensor_state.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <algorithm>
 #include <cstdint>

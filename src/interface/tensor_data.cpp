@@ -1,6 +1,6 @@
 // Key-value input and output of tensors, and gathering.
 #include "base/element_at.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/call_arguments.hpp"

@@ -4,10 +4,10 @@
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/call_arguments.hpp"
-#include "interface/part_ranges.hpp"
 #include "interface/run_movement.hpp"
+#include "interface/tensor_shares.hpp"
 #include "interface/tensor_state.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,8 +5,8 @@
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
-#include "layout/orbit_sizes.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
+#include "layout/slot_layout.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "interface/call_arguments.hpp"
 #include "interface/tensor_shares.hpp"
 #include "interface/tensor_state.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 #include "redistribute/numbering.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // Digests of elements: a sum over all of them of a hash of index and value, so that neither their order nor their place matters.
-#include "interface/unchanged_operands.hpp"
+#include "interface/statement.hpp"
 
 #include "arges/error.hpp"
-#include "base/checked.hpp"
 #include "base/digest.hpp"
 #include "base/element_at.hpp"
+#include "base/options.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/element_locator.hpp"

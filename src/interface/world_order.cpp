@@ -1,4 +1,4 @@
-#include "interface/world_order.hpp"
+#include "interface/world_state.hpp"
 
 #include "arges/error.hpp"
 #include "base/options.hpp"

@@ -1,6 +1,7 @@
-/// What the copies of a World share.
+/// What the copies of a World share, and in which order it numbers its ranks.
 #pragma once
 
+#include "arges/error.hpp"
 #include "arges/world.hpp"
 #include "base/recent_map.hpp"
 #include "base/workspace.hpp"
@@ -10,6 +11,7 @@
 #include "plan/sparse/sparse_step.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -148,5 +150,25 @@ private:
 
 /// The ranks of a world where there are several, else null: what a CollectiveCall is over.
 inline const Communicator* ranks_of(const World& world) { return world.state() ? world.state()->movement_communicator() : nullptr; }
+
+/// The communicator of a world of real ranks.
+/// @param what names the caller in messages
+/// @throws InvalidArgument for a dry run and for World::outside()
+inline const Communicator& communicator_of(const World& world, const std::string& what) {
+    if (world.is_dry_run()) throw InvalidArgument(what + ": the world is a dry run, which has no data; use a world of real ranks");
+    return world.state()->communicator();
+}
+
+/// The shape of a world and the number that this rank has in it.
+struct WorldOrder {
+    Torus torus;
+    std::optional<std::int64_t> rank;  ///< none: as in the communicator
+};
+
+/// What RankOrder, ARGES_COORDINATES and ARGES_RANK_ORDER say; of the variables and the file, those of rank 0 count. Coordinates are
+/// those of all processes, and count for communicators of all of them. Collective.
+/// @param torus  given by the user
+/// @throws InvalidArgument on every rank as parse_coordinates() and place_on_torus() do, or if the file cannot be read
+WorldOrder world_order(const Communicator& ranks, const Torus& torus, RankOrder order);
 
 }  // namespace arges

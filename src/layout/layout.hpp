@@ -1,4 +1,5 @@
-/// The layout of a tensor: which rank stores which element, and where. Pure arithmetic; no MPI, no data.
+/// The layout of a tensor: which rank stores which element, and where; and layouts whose arrays are plain ones. Pure arithmetic; no MPI, no
+/// data.
 #pragma once
 
 #include "arges/symmetry.hpp"
@@ -143,5 +144,13 @@ Layout block_layout(const RankGrid& grid, const std::vector<std::int64_t>& exten
 
 /// The mapping of a slot in the block way with the smallest virtual factors for given torus dimensions by position.
 SlotMapping block_mapping(const RankGrid& grid, const SymmetryNode& slot, std::vector<std::vector<int>> torus_by_position);
+
+/// Is the array of each rank a plain one over the tensor's dimensions, the first fastest? Without symmetry, slots may still be in another
+/// order: a slice of a tensor with sym(b,a) has the slots 1, 0. Whoever reads elements by strides of dimensions asks this, not for
+/// symmetry.
+bool is_plain(const Layout& layout);
+
+/// The index of an element of a rank in a plain layout; each dimension has every grid_length()-th index there.
+std::vector<std::int64_t> plain_index(const Layout& layout, std::int64_t rank, std::int64_t offset);
 
 }  // namespace arges

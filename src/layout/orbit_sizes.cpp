@@ -1,5 +1,5 @@
 // Orbit sizes of stored elements, by looking at all of them, or only at the diagonal where a slot is a pair.
-#include "layout/orbit_sizes.hpp"
+#include "layout/slot_layout.hpp"
 
 #include <algorithm>
 #include <array>

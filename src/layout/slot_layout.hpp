@@ -1,5 +1,6 @@
-/// How the elements of one slot (a top-level node of a symmetry tree) are distributed over a process grid. The torus dimensions of a slot,
-/// taken together, are one dimension of that grid: a rank has one coordinate along it.
+/// How the elements of one slot (a top-level node of a symmetry tree) are distributed over a process grid, and how many elements of the
+/// full tensor each of them stands for. The torus dimensions of a slot, taken together, are one dimension of that grid: a rank has one
+/// coordinate along it.
 #pragma once
 
 #include "base/divider.hpp"
@@ -204,5 +205,16 @@ void SlotLayout::for_each_in_blocks(std::int64_t coordinate, F&& f) const {
         }
     }
 }
+
+/// True if every local index of a slot stands for one element: nothing is exchanged, and there is no padding.
+bool has_single_orbits(const SlotLayout& slot);
+
+/// Orbit sizes of the local indices of a slot at a coordinate; zero for padding.
+/// Example: sym(a,b) of extent 2 on one coordinate stores (0,0), (0,1), (1,1): sizes 1, 2, 1.
+std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t coordinate);
+
+/// Local indices of a slot, at a coordinate, whose elements are real by symmetry; ascending.
+/// Example: hermitian(a,b) of extent 2 on one coordinate: 0 and 2, which are (0,0) and (1,1).
+std::vector<std::int64_t> real_indices(const SlotLayout& slot, std::int64_t coordinate);
 
 }  // namespace arges

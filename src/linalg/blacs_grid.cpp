@@ -1,7 +1,7 @@
 #include "linalg/blacs_grid.hpp"
 
-#include "base/narrow.hpp"
-#include "comm/subset.hpp"
+#include "base/math.hpp"
+#include "comm/communicator.hpp"
 #include "linalg/fortran.hpp"
 
 #include <algorithm>

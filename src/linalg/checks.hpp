@@ -1,4 +1,4 @@
-/// How good factors are, in statements of the library.
+/// How good factors are, and the singular value decomposition by random vectors, in statements of the library.
 #pragma once
 
 #include "linalg/matricization.hpp"
@@ -33,5 +33,11 @@ Tensor<T> as_tensor(const World& world, const std::vector<real_of<T>>& values);
 
 /// a / b; 0 for 0 / 0.
 inline double ratio(double a, double b) { return a == 0 ? 0 : a / b; }
+
+/// Halko, Martinsson, Tropp, SIAM Review 53 (2011): the range by algorithm 4.4 (powers with orthonormalization after each
+/// product), then the SVD of the matrix projected on it, algorithm 5.1. Options have been checked; the matrix is not empty.
+/// Collective. @param A dense or sparse; its labels do not matter  @param norm of A
+template <class T>
+SvdResult<T> randomized_svd(const World& world, const Factor& A, double norm, const Matricization& labels, const SvdOptions& options);
 
 }  // namespace arges::linalg

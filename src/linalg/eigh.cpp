@@ -1,7 +1,7 @@
 // Eigenvalues of a matricization: symmetry from the tensor's tree or by comparison with the adjoint, then divide and conquer (Tisseur and
 // Dongarra, SIAM J. Sci. Comput. 20, 1999).
 #include "base/instantiate.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "linalg/checks.hpp"
 #include "linalg/dense.hpp"

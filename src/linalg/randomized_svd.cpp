@@ -1,9 +1,8 @@
 // Randomized SVD: Halko, Martinsson, Tropp, SIAM Review 53 (2011), algorithms 4.4 (range) and 5.1 (SVD of the projected matrix).
-#include "linalg/randomized_svd.hpp"
+#include "linalg/checks.hpp"
 
 #include "base/instantiate.hpp"
 #include "interface/tensor_state.hpp"
-#include "linalg/checks.hpp"
 #include "linalg/distributed_matrix.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
-#include "base/narrow.hpp"
+#include "base/math.hpp"
 #include "linalg/blacs_grid.hpp"
 #include "linalg/distributed_matrix.hpp"
 

@@ -4,7 +4,6 @@
 #include "linalg/checks.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/operand.hpp"
-#include "linalg/randomized_svd.hpp"
 #include "linalg/tall_qr.hpp"
 
 #include <algorithm>

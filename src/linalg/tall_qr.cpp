@@ -2,7 +2,7 @@
 // each rank, then triangles in pairs along a binary tree over the ranks.
 #include "linalg/tall_qr.hpp"
 
-#include "base/narrow.hpp"
+#include "base/math.hpp"
 #include "linalg/fortran.hpp"
 #include "local/scalar.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "local/scalar.hpp"
 
 #include <cblas.h>

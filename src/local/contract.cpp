@@ -3,10 +3,7 @@
 
 #include "base/first_error.hpp"
 #include "base/instantiate.hpp"
-#include "local/contract_gemm.hpp"
 #include "local/contract_plan.hpp"
-#include "local/contract_skinny.hpp"
-#include "local/contract_vectors.hpp"
 #include "local/fold.hpp"
 #include "local/pack.hpp"
 #include "local/scalar.hpp"

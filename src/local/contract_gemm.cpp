@@ -1,5 +1,5 @@
 // Contractions as matrix products inside of loops, with copies of operands that BLAS cannot take as they lie.
-#include "local/contract_gemm.hpp"
+#include "local/contract_plan.hpp"
 
 #include "base/first_error.hpp"
 #include "base/instantiate.hpp"

@@ -1,8 +1,9 @@
-/// Chooses how a contraction is computed on one rank.
+/// Chooses how a contraction is computed on one rank, and computes it in one of three ways.
 #pragma once
 
 #include "local/contract.hpp"
 #include "local/fold.hpp"
+#include "local/pack.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -66,5 +67,18 @@ std::int64_t packed_elements(const VectorPlan& plan);
 /// True if an operand can be given to BLAS: one of its two axis groups has stride 1, the other one
 /// leading dimension.
 bool is_matrix(std::span<const FoldAxis> rows, std::span<const FoldAxis> columns, OperandStride stride);
+
+/// Computes a contraction as planned. @throws OutOfMemory
+template <class T>
+void contract_gemm(GemmPlan plan, Operands<T> operands, Workspace<T>& workspace);
+
+/// Computes a contraction as planned: the large operand is read once, in the order in which it is
+/// stored, while the processor multiplies. Real element types only. @throws OutOfMemory
+template <class T>
+void contract_skinny(const SkinnyPlan& plan, Operands<T> operands);
+
+/// Computes a contraction as planned. @throws OutOfMemory
+template <class T>
+void contract_vectors(VectorPlan plan, Operands<T> operands, Workspace<T>& workspace);
 
 }  // namespace arges::local

@@ -1,6 +1,6 @@
 // A large operand times one with few columns: chunks of the summed index, whose part of the small operand is packed and stays in the cache,
 // in blocks of registers, while the large one is prefetched.
-#include "local/contract_skinny.hpp"
+#include "local/contract_plan.hpp"
 
 #include "base/buffer.hpp"
 #include "base/first_error.hpp"

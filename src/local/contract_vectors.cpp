@@ -1,5 +1,5 @@
 // Contractions as loops over one vector axis, in runs whose parts of A and B stay in the cache; long sums in fixed blocks, added in order.
-#include "local/contract_vectors.hpp"
+#include "local/contract_plan.hpp"
 
 #include "base/first_error.hpp"
 #include "base/instantiate.hpp"

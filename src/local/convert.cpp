@@ -1,4 +1,4 @@
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include "arges/error.hpp"
 #include "arges/scalar.hpp"

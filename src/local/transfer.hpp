@@ -1,10 +1,11 @@
-/// Moves elements between two strided or listed sets of places.
+/// Moves elements between two strided or listed sets of places, and converts them to another number type.
 #pragma once
 
 #include "arges/element_kernels.hpp"
 
 #include <cstdint>
 #include <span>
+#include <typeinfo>
 
 namespace arges::local {
 
@@ -23,5 +24,12 @@ namespace arges::local {
 /// @throws InvalidArgument if an axis has one list but not the other
 template <class T>
 void transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha, TransferMode mode);
+
+/// True if every value of the one type has the same value in the other (is_lossless in arges/scalar.hpp), among float, double, long double,
+/// the complex types, std::int16_t, std::int32_t, std::int64_t and bool.
+bool can_convert(const std::type_info& from, const std::type_info& to);
+
+/// Converts `count` elements to those of a table. Threaded. @throws InvalidArgument unless can_convert()
+void convert_elements(const std::type_info& from, const ElementKernels& to, const void* source, void* target, std::int64_t count);
 
 }  // namespace arges::local

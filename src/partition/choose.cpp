@@ -4,8 +4,8 @@
 
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
-#include "base/release.hpp"
-#include "partition/sample_counts.hpp"
+#include "base/memory_tally.hpp"
+#include "partition/choose_sample.hpp"
 
 #include <algorithm>
 #include <bit>

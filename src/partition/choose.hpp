@@ -1,9 +1,9 @@
 /// The choice of a medium-grain distribution by predicted time. Pure.
 #pragma once
 
-#include "partition/index_view.hpp"
 #include "partition/statistics.hpp"
 #include "partition/tensor_part.hpp"
+#include "partition/value_counts.hpp"
 
 #include <cstdint>
 #include <vector>

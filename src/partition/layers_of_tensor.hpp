@@ -2,8 +2,8 @@
 #pragma once
 
 #include "partition/grid.hpp"
-#include "partition/index_view.hpp"
 #include "partition/layers.hpp"
+#include "partition/value_counts.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 // Loads and volumes of a distribution estimated from a sample: counts are scaled, and messages as if
 // pairs of ranks shared rows independently.
-#include "partition/sample_counts.hpp"
+#include "partition/choose_sample.hpp"
 
 #include <cmath>
 

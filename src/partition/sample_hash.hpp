@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/splitmix.hpp"
-#include "partition/index_view.hpp"
+#include "partition/value_counts.hpp"
 
 #include <algorithm>
 #include <bit>

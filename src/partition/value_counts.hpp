@@ -1,4 +1,4 @@
-/// Which values there are in a list, and how often. Pure.
+/// The indices of a sparse tensor's nonzeros, which values there are in a list, and how often. Pure.
 #pragma once
 
 #include "base/memory_tally.hpp"
@@ -8,6 +8,13 @@
 #include <vector>
 
 namespace arges::partition {
+
+struct IndexView {
+    std::vector<std::int64_t> lengths;                   ///< by mode
+    std::vector<std::span<const std::int64_t>> indices;  ///< by mode, one for each nonzero, zero-based
+    int order() const { return lengths.size(); }
+    std::int64_t count() const { return indices.empty() ? 0 : std::ssize(indices[0]); }
+};
 
 /// Different values, ascending, and how often each occurs.
 struct ValueCounts {

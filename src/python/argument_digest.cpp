@@ -1,5 +1,5 @@
 // What Python objects hold, as a number, to compare the arguments of the ranks.
-#include "python/argument_digest.hpp"
+#include "python/bindings.hpp"
 
 #include "interface/call_arguments.hpp"
 

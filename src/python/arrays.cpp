@@ -3,7 +3,7 @@
 
 #include "interface/tensor_shares.hpp"
 #include "interface/tensor_state.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-/// Parts of the module arges._core, on which the Python package stands.
+/// Parts of the module arges._core, on which the Python package stands, what Python objects hold, as a number, and messages in its words.
 #pragma once
 
 #include "arges/arges.hpp"
@@ -15,7 +15,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace arges::python {
@@ -84,5 +86,13 @@ nb::object array_of(std::vector<T> values, Extents extents) {
     nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return array_over(held->data(), element_type_of<T>(), extents, std::move(owner));
 }
+
+/// Of numbers, texts, arrays, tensors, and tuples, lists and dicts of such: their values; arrays are equal wherever their elements lie. Of
+/// functions the name, and of those that the package defines in its calls what they hold: the arguments of the call. Of other objects the
+/// class. Local.
+std::uint64_t digest_of(std::initializer_list<nb::handle> values);
+
+/// A message of the library with names of Python in the place of those of C++ and of options of the command line.
+std::string in_words_of_python(std::string text);
 
 }  // namespace arges::python

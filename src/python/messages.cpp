@@ -1,5 +1,5 @@
 // The library's messages in the words of the package.
-#include "python/messages.hpp"
+#include "python/bindings.hpp"
 
 #include <array>
 #include <string_view>

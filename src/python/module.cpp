@@ -4,8 +4,6 @@
 #include "arges/chemistry.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/world_state.hpp"
-#include "python/argument_digest.hpp"
-#include "python/messages.hpp"
 
 #include <array>
 #include <exception>

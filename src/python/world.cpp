@@ -3,7 +3,6 @@
 
 #include "comm/mpi_session.hpp"
 #include "interface/world_state.hpp"
-#include "python/argument_digest.hpp"
 
 namespace arges::python {
 

@@ -5,8 +5,7 @@
 #include "local/contract.hpp"
 #include "local/row_products.hpp"
 #include "local/transfer.hpp"
-#include "redistribute/split_pair.hpp"
-#include "redistribute/unpack_pair.hpp"
+#include "redistribute/pair_kernels.hpp"
 
 namespace arges {
 

@@ -6,7 +6,7 @@
 #include "base/first_error.hpp"
 #include "plan/movement/loops.hpp"
 #include "plan/product/pair_split.hpp"
-#include "redistribute/unpack_pair.hpp"
+#include "redistribute/pair_kernels.hpp"
 
 #include <algorithm>
 

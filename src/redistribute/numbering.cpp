@@ -1,7 +1,7 @@
 #include "redistribute/numbering.hpp"
 
 #include "base/math.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // A+ and A- of a tensor with joint pair symmetry, in blocks over one pair whose rows are contiguous in the packed source.
-#include "redistribute/split_pair.hpp"
+#include "redistribute/pair_kernels.hpp"
 
 #include "arges/scalar.hpp"
 #include "base/instantiate.hpp"

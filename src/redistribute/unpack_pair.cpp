@@ -1,5 +1,5 @@
 // Unpacks a pair node in tiles that keep the cache lines of both triangles in use.
-#include "redistribute/unpack_pair.hpp"
+#include "redistribute/pair_kernels.hpp"
 
 #include "base/instantiate.hpp"
 #include "base/related_value.hpp"

@@ -1,5 +1,5 @@
 // Inner products in blocks of a fixed size, added in their order, so that they do not depend on the number of threads.
-#include "sparse/inner_products.hpp"
+#include "sparse/elementwise.hpp"
 
 #include "base/math.hpp"
 #include "sparse/blocked_sum.hpp"

@@ -3,7 +3,7 @@
 #include "topology/rank_order.hpp"
 
 #include "arges/error.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 
 #include <algorithm>
 #include <charconv>

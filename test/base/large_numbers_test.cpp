@@ -1,7 +1,6 @@
 // Sizes beyond 2^31 and 2^63: what is too large is said to be, and never wraps.
 #include "base/buffer.hpp"
-#include "base/narrow.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "base/workspace.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include "arges/chemistry/cc_driver.hpp"
 #include "arges/error.hpp"
-#include "base/process_memory.hpp"
+#include "base/memory_tally.hpp"
 #include "chemistry/fcidump_text.hpp"
 #include "chemistry/integral_file.hpp"
 #include "chemistry/made_up.hpp"

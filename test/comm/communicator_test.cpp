@@ -2,7 +2,6 @@
 #include "comm/values.hpp"
 
 #include "arges/error.hpp"
-#include "comm/subset.hpp"
 
 #include <gtest/gtest.h>
 

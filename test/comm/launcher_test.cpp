@@ -1,4 +1,4 @@
-#include "comm/launcher.hpp"
+#include "comm/mpi_session.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "base/splitmix.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "partition/choice_plan.hpp"
-#include "partition/sample_counts.hpp"
+#include "partition/choose_sample.hpp"
 #include "partition/statistics.hpp"
 #include "support/sparse_tensors.hpp"
 

@@ -3,7 +3,7 @@
 #include "decompose/tensor_of.hpp"
 
 #include "arges/error.hpp"
-#include "decompose/completion/element_hash.hpp"
+#include "decompose/completion/elements.hpp"
 #include "decompose/completion/held_out.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "support/sparse_tensors.hpp"

@@ -1,7 +1,6 @@
 // Algorithms for CP decompositions, over every way to distribute nonzeros and rows.
 #include "comm/values.hpp"
 #include "decompose/cp/cp_als.hpp"
-#include "decompose/cp/cp_opt.hpp"
 #include "decompose/cp/sparse_operator.hpp"
 
 #include "arges/error.hpp"

@@ -4,7 +4,6 @@
 #include "arges/error.hpp"
 #include "base/splitmix.hpp"
 #include "decompose/distribution/dense_block.hpp"
-#include "decompose/tucker/dense_tucker_cost.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/temporary_folder.hpp"

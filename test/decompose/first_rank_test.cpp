@@ -1,5 +1,5 @@
 // Sums for the first rank, and what it shares with all.
-#include "decompose/distribution/first_rank.hpp"
+#include "decompose/distribution/dense_block.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Partitions of hypergraphs by all ranks together, beside those of one rank that has everything.
-#include "partition/hypergraph/spread_partition.hpp"
+#include "partition/hypergraph/spread_hypergraph.hpp"
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
-#include "decompose/distribution/hypergraph_shares.hpp"
+#include "decompose/distribution/given_parts.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "support/hypergraphs.hpp"
 #include "support/sparse_tensors.hpp"

@@ -1,9 +1,9 @@
 // Contractions on every kind of grid, with and without panels: the result, and that the bytes sent are those of the plan.
 #include "execute/run_product.hpp"
 
-#include "plan/product/pair_rows.hpp"
 #include "plan/product/pair_split.hpp"
-#include "plan/report/explain.hpp"
+#include "plan/product/plan_candidates.hpp"
+#include "plan/report/plan_report.hpp"
 #include "support/contractions.hpp"
 #include "support/movements.hpp"
 #include "support/needed_bytes.hpp"

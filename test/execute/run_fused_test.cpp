@@ -2,7 +2,7 @@
 // are those of the plan.
 #include "execute/run_product.hpp"
 
-#include "plan/report/explain.hpp"
+#include "plan/report/plan_report.hpp"
 #include "support/movements.hpp"
 #include "support/random_network.hpp"
 #include "support/tensor_checks.hpp"

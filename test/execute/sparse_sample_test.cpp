@@ -1,5 +1,5 @@
 // Sampled sizes of products of two sparse factors against counts of all of them.
-#include "execute/sparse_sample.hpp"
+#include "execute/sparse_match.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include "interface/tensor_state.hpp"
 #include "io/dense/packed_order.hpp"
 #include "io/dense/slab_exchange.hpp"
-#include "io/dense/symmetry_text.hpp"
+#include "io/dense/tensor_files.hpp"
 #include "io/temporary_folder.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include "io/sparse_files.hpp"
 #include "io/temporary_folder.hpp"
 
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "io/file/text_lines.hpp"
 #include "io/file/text_number.hpp"
 

@@ -1,5 +1,5 @@
 // Orbit sizes of stored elements against counting the elements of the full tensor.
-#include "layout/orbit_sizes.hpp"
+#include "layout/slot_layout.hpp"
 
 #include <gtest/gtest.h>
 

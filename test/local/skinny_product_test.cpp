@@ -1,7 +1,6 @@
 #include "local/contract.hpp"
 
 #include "local/contract_plan.hpp"
-#include "local/contract_skinny.hpp"
 #include "local/fold.hpp"
 #include "local/random_contraction.hpp"
 #include "support/reference_kernels.hpp"

@@ -4,7 +4,7 @@
 #include "arges/tucker.hpp"
 #include "base/splitmix.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/dense/tensor_reading.hpp"
+#include "io/dense/tensor_files.hpp"
 #include "io/temporary_folder.hpp"
 #include "memory/counted_memory.hpp"
 

@@ -1,7 +1,7 @@
 /// Sparse tensors that tests of distributions run over: random ones, and two real ones from test/data.
 #pragma once
 
-#include "partition/index_view.hpp"
+#include "partition/value_counts.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

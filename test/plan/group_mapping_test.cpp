@@ -1,6 +1,5 @@
 // Symmetric groups packed, in blocks, or as is best for each product: what the search makes of the choice.
 #include "plan/product/ranked_grids.hpp"
-#include "plan/report/explain.hpp"
 #include "plan/report/plan_report.hpp"
 #include "support/contractions.hpp"
 #include "support/random_network.hpp"

@@ -1,4 +1,4 @@
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include "support/movements.hpp"
 #include "topology/unfold.hpp"

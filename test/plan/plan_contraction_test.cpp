@@ -2,7 +2,7 @@
 
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/plan_product.hpp"
-#include "plan/report/explain.hpp"
+#include "plan/report/plan_report.hpp"
 #include "support/contractions.hpp"
 #include "topology/unfold.hpp"
 

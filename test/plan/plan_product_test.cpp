@@ -2,7 +2,6 @@
 #include "plan/product/plan_product.hpp"
 #include "plan/product/step_memory.hpp"
 
-#include "plan/report/explain.hpp"
 #include "plan/report/plan_report.hpp"
 #include "support/product_text.hpp"
 

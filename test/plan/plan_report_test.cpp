@@ -1,6 +1,5 @@
 #include "plan/report/plan_report.hpp"
 
-#include "plan/report/explain.hpp"
 #include "support/contractions.hpp"
 #include "support/random_network.hpp"
 #include "topology/unfold.hpp"

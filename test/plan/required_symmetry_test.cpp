@@ -1,5 +1,5 @@
 // Random right-hand sides whose symmetry is decided by brute force on generic values.
-#include "plan/product/required_symmetry.hpp"
+#include "plan/product/structure.hpp"
 
 #include "arges/error.hpp"
 #include "support/dense_oracle.hpp"

@@ -1,6 +1,6 @@
 #include "redistribute/movement_run.hpp"
 
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 #include "support/movements.hpp"
 #include "support/tensor_checks.hpp"
 #include "topology/unfold.hpp"

@@ -1,6 +1,5 @@
 // Movements on one rank that threads share: the same bits with any number of them, and those of the definition.
-#include "redistribute/split_pair.hpp"
-#include "redistribute/unpack_pair.hpp"
+#include "redistribute/pair_kernels.hpp"
 
 #include "arges/scalar.hpp"
 #include "support/threads.hpp"

@@ -1,6 +1,5 @@
 #include "arges/error.hpp"
 #include "sparse/elementwise.hpp"
-#include "sparse/inner_products.hpp"
 #include "sparse/mode_products.hpp"
 #include "sparse/random_nonzeros.hpp"
 #include "sparse/ttmc.hpp"

@@ -4,7 +4,6 @@
 #include "arges/error.hpp"
 #include "layout/layout.hpp"
 #include "plan/product/product_plan.hpp"
-#include "plan/product/required_symmetry.hpp"
 #include "plan/product/step_memory.hpp"
 #include "plan/product/structure.hpp"
 

@@ -4,7 +4,7 @@
 #include "partition/hypergraph/hypergraph.hpp"
 #include "partition/hypergraph/hypergraph_random.hpp"
 #include "partition/hypergraph/partition_hypergraph.hpp"
-#include "partition/index_view.hpp"
+#include "partition/value_counts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,6 @@
 
 #include "interface/tensor_state.hpp"
 #include "plan/movement/lists.hpp"
-#include "plan/product/required_symmetry.hpp"
 #include "plan/product/structure.hpp"
 #include "support/layouts.hpp"
 #include "support/random_statement.hpp"

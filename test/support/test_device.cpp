@@ -4,7 +4,7 @@
 #include "arges/element_kernels.hpp"
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"
-#include "local/convert.hpp"
+#include "local/transfer.hpp"
 
 #include <sys/mman.h>
 

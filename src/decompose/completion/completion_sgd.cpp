@@ -3,7 +3,7 @@
 // same wherever they are. The length of a row's step is relative to the trace of its normal equations.
 #include "base/splitmix.hpp"
 #include "decompose/completion/completion_method.hpp"
-#include "decompose/completion/element_hash.hpp"
+#include "decompose/completion/elements.hpp"
 #include "decompose/completion/row_equations.hpp"
 #include "decompose/completion/row_updates.hpp"
 

@@ -1,7 +1,8 @@
-/// Elements of a sparse tensor on a rank, as tensor completion goes through them.
+/// Elements of a sparse tensor on a rank, as tensor completion goes through them, and a hash of their indices.
 #pragma once
 
 #include "base/memory_tally.hpp"
+#include "base/splitmix.hpp"
 #include "sparse/nonzeros.hpp"
 #include "sparse/row_matrix.hpp"
 
@@ -70,5 +71,12 @@ double subtract_model(Elements<T>& elements, const Views<T>& factors);
 /// Sum of the squares of the values. Local.
 template <class T>
 double sum_of_squares(std::span<const T> values);
+
+/// The same on every rank, wherever the element is.
+inline std::uint64_t element_hash(std::uint64_t seed, std::span<const std::int64_t> index) {
+    auto state = splitmix(seed);
+    for (auto i : index) state = splitmix(state ^ static_cast<std::uint64_t>(i));
+    return state;
+}
 
 }  // namespace arges::decompose

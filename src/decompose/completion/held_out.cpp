@@ -1,7 +1,7 @@
 #include "decompose/completion/held_out.hpp"
 
 #include "comm/values.hpp"
-#include "decompose/completion/element_hash.hpp"
+#include "decompose/completion/elements.hpp"
 #include "partition/value_counts.hpp"
 
 #include <algorithm>

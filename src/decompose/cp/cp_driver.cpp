@@ -5,7 +5,7 @@
 #include "base/digest.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
-#include "decompose/cp/cp_opt.hpp"
+#include "decompose/cp/cp_als.hpp"
 #include "decompose/factor_tensor.hpp"
 
 #include <algorithm>

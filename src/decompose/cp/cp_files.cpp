@@ -1,10 +1,9 @@
 // Models in directories.
 #include "arges/cpd.hpp"
 #include "arges/error.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/model_arguments.hpp"
-#include "interface/real_world.hpp"
 #include "interface/world_state.hpp"
 #include "io/model/matrix_files_kruskal.hpp"
 

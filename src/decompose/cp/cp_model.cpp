@@ -5,7 +5,7 @@
 #include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/model_arguments.hpp"
-#include "interface/real_world.hpp"
+#include "interface/world_state.hpp"
 
 namespace arges {
 

@@ -1,6 +1,6 @@
 // CP by L-BFGS over all factors at once (Nocedal and Wright, Numerical Optimization, algorithms 7.4 and 7.5), with a line search by
 // bisection to the weak Wolfe conditions.
-#include "decompose/cp/cp_opt.hpp"
+#include "decompose/cp/cp_als.hpp"
 
 #include "base/math.hpp"
 #include "base/stopwatch.hpp"

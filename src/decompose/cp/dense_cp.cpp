@@ -5,14 +5,13 @@
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
-#include "decompose/check_forecast.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
 #include "decompose/model_arguments.hpp"
 #include "interface/tensor_state.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <omp.h>
 

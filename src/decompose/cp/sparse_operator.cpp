@@ -1,7 +1,7 @@
 // MTTKRP of a distributed sparse tensor: each rank multiplies its nonzeros in the format that suits their modes.
 #include "decompose/cp/sparse_operator.hpp"
 
-#include "base/release.hpp"
+#include "base/memory_tally.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-/// From the options of a decomposition to a plan of where nonzeros and rows go.
+/// From the options of a decomposition to a plan of where nonzeros and rows go, and from a sparse tensor to its nonzeros there.
 #pragma once
 
 #include "decompose/distribution/distribute.hpp"
@@ -7,6 +7,10 @@
 #include "plan/product/machine_model.hpp"
 
 #include <string>
+
+namespace arges {
+class SparseState;
+}  // namespace arges
 
 namespace arges::decompose {
 
@@ -47,5 +51,18 @@ ChosenDistribution choose_distribution(const Communicator& comm, const sparse::N
 /// Memory of choose_distribution() beside the nonzeros, an upper bound; what it holds at the end is the plan. Pure.
 /// @param distribution as in DistributionRequest @param from_file with a partition file
 MemoryTally choice_memory(const SparseShare& share, const std::string& distribution, bool from_file);
+
+/// Nonzeros where they are worked on, and how that was found.
+template <class T>
+struct DistributedTensor {
+    ChosenDistribution chosen;
+    Distributed<T> nonzeros;
+    SparseShare share;  ///< of this rank, exact
+};
+
+/// Chooses a distribution for a tensor and moves its nonzeros; `gives_up`: the tensor keeps none. Collective.
+/// @throws as choose_distribution()
+template <class T>
+DistributedTensor<T> distribute_tensor(SparseState& source, bool gives_up, const DistributionRequest& request);
 
 }  // namespace arges::decompose

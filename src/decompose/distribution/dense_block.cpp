@@ -2,7 +2,7 @@
 #include "decompose/distribution/dense_block.hpp"
 
 #include "interface/tensor_state.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <bit>
 #include <functional>

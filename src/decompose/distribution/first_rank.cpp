@@ -1,6 +1,6 @@
 // Sums on the first rank by recursive halving and a gather, and a broadcast by halves (Thakur, Rabenseifner, Gropp, Int.
 // J. High Perform. Comput. Appl. 19, 2005).
-#include "decompose/distribution/first_rank.hpp"
+#include "decompose/distribution/dense_block.hpp"
 
 #include <bit>
 #include <vector>

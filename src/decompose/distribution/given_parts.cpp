@@ -4,12 +4,11 @@
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
-#include "decompose/distribution/hypergraph_shares.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "partition/hypergraph/hmetis.hpp"
-#include "partition/hypergraph/hypergraph_distributions.hpp"
-#include "partition/hypergraph/spread_partition.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
+#include "partition/hypergraph/spread_hypergraph.hpp"
 
 #include <fstream>
 

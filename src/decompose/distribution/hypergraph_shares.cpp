@@ -1,8 +1,8 @@
 // The coarse- and fine-grain hypergraphs (hypertensor-sc15, section 3), made where the nonzeros are; slices get their numbers from the
 // ranks that their lists are spread over.
-#include "decompose/distribution/hypergraph_shares.hpp"
+#include "decompose/distribution/given_parts.hpp"
 
-#include "base/release.hpp"
+#include "base/memory_tally.hpp"
 #include "comm/values.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse_tensor_slices.hpp"

@@ -1,6 +1,6 @@
 // The order of modes for ST-HOSVD by dynamic programming over the sets of modes that are truncated, and
 // the cheaper kernel, both in modelled time.
-#include "decompose/tucker/dense_tucker_cost.hpp"
+#include "decompose/tucker/dense_unfolding.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // Left singular vectors of a matricization by TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34, 2012) of its longer side and
 // the SVD of the triangle on one rank.
-#include "decompose/tucker/dense_tucker_qr.hpp"
+#include "decompose/tucker/dense_tucker_subspace.hpp"
 
 #include "comm/values.hpp"
 #include "decompose/distribution/dense_block.hpp"

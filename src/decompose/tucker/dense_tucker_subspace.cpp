@@ -2,7 +2,7 @@
 #include "decompose/tucker/dense_tucker_subspace.hpp"
 
 #include "base/math.hpp"
-#include "decompose/distribution/first_rank.hpp"
+#include "decompose/distribution/dense_block.hpp"
 #include "linalg/dense.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-/// The leading left singular vectors of a matricization.
+/// The leading left singular vectors of a matricization: of its Gram matrix, or by QR factorization, right to the machine precision.
 #pragma once
 
+#include "arges/tensor.hpp"
 #include "decompose/cp/gram_solver.hpp"
 #include "interface/world_state.hpp"
 
@@ -41,5 +42,13 @@ struct Subspace {
 /// computes, the others get what is kept. Collective.
 template <class T>
 Subspace<T> subspace_of_gram(const World& world, Gram gram, std::int64_t length, const RankRule& rule);
+
+/// Leading left singular vectors by TSQR of the longer side of the matricization (linalg/tall_qr.hpp) and the SVD of its
+/// triangle, which the first rank computes. There are at most as many vectors as the matricization has columns. A matricization
+/// that is not longer than wide is read where it lies; a longer one is moved to where its rows are spread over the ranks.
+/// Collective.
+/// @param tensor has plain blocks, in which the mode is whole
+template <class T>
+Subspace<T> subspace_by_qr(const Tensor<T>& tensor, int mode, const RankRule& rule);
 
 }  // namespace arges::decompose

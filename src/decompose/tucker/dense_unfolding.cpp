@@ -6,12 +6,11 @@
 #include "base/first_error.hpp"
 #include "base/math.hpp"
 #include "decompose/distribution/dense_block.hpp"
-#include "decompose/distribution/first_rank.hpp"
 #include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/blas.hpp"
 #include "local/contract.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <omp.h>
 

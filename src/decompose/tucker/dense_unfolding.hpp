@@ -1,10 +1,13 @@
-/// Matricizations of dense tensors: Gram matrices and products with one mode, on blocks in which that mode is whole.
+/// Matricizations of dense tensors: Gram matrices and products with one mode, on blocks in which that mode is whole; and what the
+/// steps of Tucker decompositions cost.
 #pragma once
 
 #include "arges/tensor.hpp"
+#include "arges/tucker.hpp"
 #include "decompose/cp/gram_solver.hpp"
 #include "layout/layout.hpp"
 #include "local/blas.hpp"
+#include "plan/product/machine_model.hpp"
 
 #include <cstdint>
 #include <span>
@@ -66,5 +69,15 @@ std::int64_t gram_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t leng
 /// @param u length x columns, column after column
 template <class T>
 Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, std::int64_t columns);
+
+/// The cheapest order of the modes for ST-HOSVD, in modelled seconds of Gram matrices, eigenvectors, products, and moves of
+/// modes that are spread over ranks. Pure.
+/// @param ranks by mode; 0: not known yet, then a quarter of the length is assumed
+std::vector<int> cheapest_mode_order(const Layout& layout, const std::vector<std::int64_t>& ranks, std::int64_t element_bytes,
+                                     const MachineModel& machine);
+
+/// The kernel with fewer flops for a matricization of length x width, each weighed by how fast it is computed. Gram matrices
+/// win unless the matricization is much longer than wide. Pure.
+TuckerKernel cheaper_kernel(std::int64_t length, std::int64_t width, std::int64_t ranks);
 
 }  // namespace arges::decompose

@@ -5,8 +5,8 @@
 #include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/model_arguments.hpp"
-#include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
+#include "interface/world_state.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,11 @@
-/// What each step of a Tucker decomposition takes: seconds, bytes, and their lower bound.
+/// What Tucker decompositions note: seconds, bytes and their lower bound of each step, and the fit after each iteration of hooi.
 #pragma once
 
 #include "arges/tucker.hpp"
 #include "base/stopwatch.hpp"
+#include "comm/collective_call.hpp"
 #include "comm/communicator.hpp"
+#include "decompose/cp/cp_als.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -37,5 +39,22 @@ private:
     TuckerStep pending_;
     std::vector<TuckerStep> steps_;
 };
+
+/// Keeps the fit of an iteration, and says whether to go on. Collective.
+template <class T>
+bool note_iteration(const Communicator& comm, const TuckerOptions& options, const TuckerProgress& progress, double fit, double change,
+                    TuckerResult<T>& result) {
+    result.fits.push_back(fit);
+    ++result.iterations;
+    CollectiveCall::run_callback(comm, [&] {
+        if (progress) progress(result.iterations, fit);
+    });
+    result.converged = is_settled(fit, change, options.tolerance);
+    if (result.converged)
+        result.stop_reason = StopReason::tolerance;
+    else if (options.stop && options.stop())
+        result.stop_reason = StopReason::asked;
+    return result.stop_reason == StopReason::iterations;
+}
 
 }  // namespace arges::decompose

@@ -1,6 +1,6 @@
 #include "io/checkpoint/checkpoint_contents.hpp"
 
-#include "io/dense/symmetry_text.hpp"
+#include "io/dense/tensor_files.hpp"
 
 #include <cstring>
 

@@ -1,8 +1,7 @@
 // Reads what is in a checkpoint, without elements.
 #include "arges/error.hpp"
 #include "io/checkpoint/checkpoint_contents.hpp"
-#include "io/checkpoint/checkpoint_seal.hpp"
-#include "io/dense/symmetry_text.hpp"
+#include "io/dense/tensor_files.hpp"
 #include "io/file/hdf5_handle.hpp"
 #include "io/file/parallel_file.hpp"
 #include "symmetry/packed_node.hpp"

@@ -1,5 +1,5 @@
 // The seal of a checkpoint: a CRC-32 (RFC 1952) of everything but the elements, which has to agree before HDF5 reads the file.
-#include "io/checkpoint/checkpoint_seal.hpp"
+#include "io/checkpoint/checkpoint_contents.hpp"
 
 #include "arges/error.hpp"
 #include "io/file/checksum.hpp"

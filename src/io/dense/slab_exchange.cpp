@@ -2,7 +2,7 @@
 #include "io/dense/slab_exchange.hpp"
 
 #include "base/instantiate.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "interface/run_movement.hpp"
 #include "io/file/parallel_file.hpp"
 

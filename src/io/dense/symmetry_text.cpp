@@ -1,4 +1,4 @@
-#include "io/dense/symmetry_text.hpp"
+#include "io/dense/tensor_files.hpp"
 
 #include "arges/error.hpp"
 

@@ -1,15 +1,15 @@
 // Dense tensors from files of other programs.
+#include "io/dense/tensor_files.hpp"
 #include "arges/checkpoint.hpp"
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
-#include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/checkpoint/checkpoint_seal.hpp"
+#include "interface/world_state.hpp"
+#include "io/checkpoint/checkpoint_contents.hpp"
 #include "io/dense/slab_exchange.hpp"
-#include "io/dense/tensor_reading.hpp"
 #include "io/file/hdf5_dataset.hpp"
 #include "io/file/npy_array.hpp"
 

@@ -2,11 +2,11 @@
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
-#include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
+#include "interface/world_state.hpp"
 #include "io/dense/slab_exchange.hpp"
 #include "io/file/npy_array.hpp"
-#include "layout/plain_layout.hpp"
+#include "layout/layout.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // CRC-32 (RFC 1952) of bytes of several ranks, each rank's own combined in the order of the ranks.
 #include "io/file/checksum.hpp"
 
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "comm/values.hpp"
 
 #include <zlib.h>

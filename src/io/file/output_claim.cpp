@@ -1,7 +1,6 @@
 #include "io/file/output_claim.hpp"
 
 #include "arges/error.hpp"
-#include "io/file/part_suffix.hpp"
 
 #include <cerrno>
 #include <cstring>

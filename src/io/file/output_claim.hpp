@@ -1,4 +1,4 @@
-/// That a program will write a file, said before the work that leads to it.
+/// That a program will write a file, said before the work that leads to it, and the names of files that are not whole yet.
 #pragma once
 
 #include "io/file/parallel_file.hpp"
@@ -6,6 +6,9 @@
 #include <string>
 
 namespace arges::io {
+
+/// What stands between the name that a file will get and a number: 0 for a claim, else that of a writer.
+inline constexpr char part_suffix[] = ".arges-part-";
 
 /// While this lives no other claim for the same path is made, on any node that shares its file system and locks. The claim is an empty file
 /// under a lock beside the path, PATH.arges-part-0, which the next writer of the path removes where a program was killed.

@@ -4,7 +4,7 @@
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
-#include "io/file/part_suffix.hpp"
+#include "io/file/output_claim.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,7 +3,7 @@
 #include "io/file/text_lines.hpp"
 
 #include "arges/error.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 
 #include <algorithm>
 #include <array>

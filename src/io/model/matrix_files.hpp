@@ -1,7 +1,8 @@
-/// Factor matrices, Kruskal tensors and columns of row numbers (T = std::int64_t) in files that NumPy and MATLAB read. Rows come from, and
-/// go to, any ranks.
+/// Factor matrices, Kruskal tensors and columns of row numbers (T = std::int64_t) in files that NumPy and MATLAB read; and the headers of
+/// .npy files. Rows come from, and go to, any ranks.
 #pragma once
 
+#include "io/file/number_type.hpp"
 #include "io/file/parallel_file.hpp"
 
 #include <cstdint>
@@ -51,5 +52,19 @@ MatrixShape matrix_shape(const Communicator& comm, const std::string& path);
 /// @throws InvalidArgument on every rank if the file is wrong, or a row is not in it
 template <class T>
 std::vector<T> read_matrix(const Communicator& comm, const std::string& path, std::span<const std::int64_t> rows);
+
+struct NpyHeader {
+    MatrixShape shape{};
+    NumberType type{};              ///< of real numbers
+    bool is_fortran_order = false;  ///< column after column; else row after row
+    std::int64_t data = 0;          ///< where the elements begin
+};
+
+/// The bytes of a header, a multiple of 64.
+std::string npy_header(MatrixShape shape, NumberType type);
+
+/// Reads a header and checks it against the size of the file. Local.
+/// @throws InvalidArgument if the file is damaged, or is another kind of array than a matrix of real numbers
+NpyHeader read_npy_header(const InputFile& file);
 
 }  // namespace arges::io

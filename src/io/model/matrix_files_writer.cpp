@@ -1,9 +1,9 @@
 // Rows that any ranks have go into the order of the file, in parts with similar numbers of rows, which are written in long runs.
 #include "arges/error.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "comm/communicator.hpp"
 #include "interface/sparse_tensor_slices.hpp"
-#include "io/model/matrix_files_npy.hpp"
+#include "io/model/matrix_files.hpp"
 #include "io/sparse/tns_writer.hpp"
 
 #include <algorithm>

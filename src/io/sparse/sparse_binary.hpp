@@ -3,7 +3,7 @@
 
 #include "arges/sparse_io.hpp"
 #include "io/file/parallel_file.hpp"
-#include "io/sparse/tns_reader.hpp"
+#include "io/sparse/text_reader.hpp"
 
 #include <cstddef>
 #include <span>

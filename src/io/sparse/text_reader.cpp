@@ -3,7 +3,7 @@
 #include "io/sparse/text_reader.hpp"
 
 #include "arges/error.hpp"
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "comm/values.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_exchange.hpp"

@@ -1,4 +1,4 @@
-/// Parsing the lines of sparse text, plain or compressed, by all ranks.
+/// Reading sparse tensors from text, plain or compressed: all ranks parse lines.
 #pragma once
 
 #include "arges/sparse_io.hpp"
@@ -58,5 +58,10 @@ std::unique_ptr<ByteSource> text_source(const InputFile& file, bool compressed);
 template <class T>
 ParsedText<T> parse_text(const InputFile& file, const SparseReadOptions& options, TnsRules rules, const TextHeader& header,
                          ReadingShape shape, std::int64_t per_line, std::int64_t room);
+
+/// Reads text; collective. `room` is the number of bytes that nonzeros may take on a rank.
+/// @throws InvalidArgument or OutOfMemory on every rank
+template <class T>
+ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room);
 
 }  // namespace arges::io

@@ -5,14 +5,14 @@
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/call_arguments.hpp"
-#include "interface/real_world.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/sparse_tensor_slices.hpp"
+#include "interface/world_state.hpp"
 #include "io/file/gz.hpp"
 #include "io/sparse/mtx_reader.hpp"
 #include "io/sparse/sparse_binary.hpp"
-#include "io/sparse/tns_reader.hpp"
+#include "io/sparse/text_reader.hpp"
 #include "io/sparse/tns_writer.hpp"
 
 #include <array>

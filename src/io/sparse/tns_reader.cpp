@@ -1,5 +1,5 @@
 // Sparse text without a header: the order is that of the first entry, and lengths and the base of indices are found from all of them.
-#include "io/sparse/tns_reader.hpp"
+#include "io/sparse/text_reader.hpp"
 
 #include "arges/error.hpp"
 #include "interface/sparse_state.hpp"

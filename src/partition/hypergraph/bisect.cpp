@@ -1,9 +1,8 @@
 // Multilevel bisection as in hMETIS and PaToH: coarsen, bisect the coarsest hypergraph, refine on every level on the way back (Karypis,
 // Aggarwal, Kumar, Shekhar 1999; Catalyurek and Aykanat 1999).
-#include "partition/hypergraph/bisect.hpp"
+#include "partition/hypergraph/initial_partition.hpp"
 
 #include "partition/hypergraph/coarsen.hpp"
-#include "partition/hypergraph/initial_partition.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
-// The coarse- and fine-grain hypergraphs of a sparse tensor, whose cut is the rows that are sent (hypertensor-sc15, sections 3.1 and 3.2).
+// The coarse- and fine-grain hypergraphs of a sparse tensor, whose cut is the rows that are sent (hypertensor-sc15, sections 3.1 and 3.2),
+// and slices and nonzeros by their partitions.
 #include "partition/hypergraph/hypergraph_models.hpp"
 
 #include "arges/error.hpp"
@@ -139,6 +140,29 @@ Hypergraph fine_grain_hypergraph(const IndexView& tensor, const NonemptyRows& ro
         for (auto row = rows.first[m]; row < rows.first[m + 1]; ++row)
             data.weights[static_cast<std::size_t>((count + row) * data.constraints) + m] = 1;
     return Hypergraph(std::move(data));
+}
+
+PartitionOptions distribution_options(std::uint64_t seed) {
+    PartitionOptions options;
+    options.imbalance = 0.05;
+    options.seed = seed;
+    return options;
+}
+
+CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, CoarseWeights weights,
+                                 std::uint64_t seed) {
+    const auto parts = partition_hypergraph(coarse_grain_hypergraph(tensor, rows, weights), ranks, distribution_options(seed));
+    CoarseGrain result{ranks, {}};
+    for (std::size_t m = 0; m < rows.rows.size(); ++m)
+        result.owner.emplace_back(parts.begin() + rows.first[m], parts.begin() + rows.first[m + 1]);
+    return result;
+}
+
+FineGrain fine_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, std::uint64_t seed) {
+    FineGrain result;
+    result.ranks = ranks;
+    result.part = partition_hypergraph(fine_grain_hypergraph(tensor, rows), ranks, distribution_options(seed));
+    return result;
 }
 
 }  // namespace arges::partition

@@ -3,7 +3,6 @@
 #include "partition/hypergraph/partition_hypergraph.hpp"
 
 #include "arges/error.hpp"
-#include "partition/hypergraph/bisect.hpp"
 #include "partition/hypergraph/coarsen.hpp"
 #include "partition/hypergraph/initial_partition.hpp"
 #include "partition/hypergraph/kway_refine.hpp"

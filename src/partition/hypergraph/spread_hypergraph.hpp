@@ -1,8 +1,10 @@
-/// Hypergraphs whose vertices are spread over the ranks of a team. Pure: what ranks tell each other goes through Team.
+/// Hypergraphs whose vertices are spread over the ranks of a team, and partitions of them. Pure: what ranks tell each other goes through
+/// Team.
 #pragma once
 
 #include "partition/hypergraph/hypergraph.hpp"
 #include "partition/hypergraph/kway_refine.hpp"
+#include "partition/hypergraph/partition_hypergraph.hpp"
 #include "partition/tensor_part.hpp"
 
 #include <cstdint>
@@ -73,5 +75,19 @@ private:
 
 /// What cut() says of a hypergraph that is spread. @param parts of this rank's vertices. Collective.
 std::int64_t cut(const Team& team, const HypergraphShare& share, const VertexParts& parts);
+
+/// Memory that spread partitions take at most, in bytes: for each pin that a rank has, and on rank 0 for each that it gathers.
+inline constexpr std::int64_t spread_bytes = 100, gathered_bytes = 150;
+
+/// Pins that rank 0 gathers at most.
+std::int64_t most_gathered_pins(const PartitionOptions& options);
+
+/// Parts of this rank's vertices, of a small cut and balanced as those of partition_hypergraph(). Ranks cluster their own vertices, rank 0
+/// partitions the clusters, and on the way back ranks move their vertices by turns of greedy refinement, each within its share of what
+/// parts may still take. All that is done twice: the first parts are rough ones, by which vertices come together on ranks. Where all
+/// vertices and pins are no more than what may be gathered, the parts are those of partition_hypergraph() for the whole hypergraph. Else
+/// they depend on the number of ranks. Collective.
+/// @throws InvalidArgument as check_partition()
+VertexParts partition_spread(const Team& team, HypergraphShare share, std::int64_t parts, const PartitionOptions& options = {});
 
 }  // namespace arges::partition

@@ -2,10 +2,9 @@
 // counted anew for each turn (as parallel k-way refinement: Karypis and Kumar 1999; PHG: Devine et al. 2006). What a rank cannot see while
 // it coarsens decides how good parts become, so vertices come together before: first by their smallest nets, for rough parts, then by
 // these.
-#include "partition/hypergraph/spread_partition.hpp"
+#include "partition/hypergraph/spread_hypergraph.hpp"
 
 #include "base/math.hpp"
-#include "base/saturate.hpp"
 #include "base/splitmix.hpp"
 #include "partition/hypergraph/coarsen.hpp"
 #include "partition/hypergraph/vertex_moves.hpp"

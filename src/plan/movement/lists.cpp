@@ -5,7 +5,6 @@
 #include "base/first_error.hpp"
 #include "plan/movement/loops.hpp"
 #include "plan/product/pair_split.hpp"
-#include "plan/product/pair_unpack.hpp"
 
 #include <algorithm>
 #include <functional>

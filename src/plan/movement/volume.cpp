@@ -1,12 +1,11 @@
 // Moved elements without messages: sums over the short lists of each component; and bounds for any rank from extents alone.
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include "base/first_error.hpp"
 #include "plan/movement/lists.hpp"
 #include "plan/movement/loops.hpp"
 #include "plan/movement/relay.hpp"
 #include "plan/product/pair_split.hpp"
-#include "plan/product/pair_unpack.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -2,9 +2,7 @@
 // disconnected parts are joined at the end.
 #include "plan/order/contraction_order.hpp"
 
-#include "plan/order/exact_order.hpp"
-#include "plan/order/greedy_order.hpp"
-#include "plan/order/improve_order.hpp"
+#include "plan/order/order_searches.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // The cheapest order by dynamic programming over connected subsets, the pairs as DPccp enumerates them (Moerkotte and Neumann, VLDB 2006).
-#include "plan/order/exact_order.hpp"
+#include "plan/order/order_searches.hpp"
 
 #include <unordered_map>
 

@@ -1,6 +1,6 @@
 // Greedy orders: one by the memory freed, one by cost, the others with chance and the score of cotengra's random-greedy search (Gray and
 // Kourtis, Quantum 5, 410 (2021)).
-#include "plan/order/greedy_order.hpp"
+#include "plan/order/order_searches.hpp"
 
 #include "base/splitmix.hpp"
 

@@ -1,7 +1,5 @@
 // Subtrees of up to eight leaves are replaced by the best ones, the dearest products first (subtree reconfiguration, as in cotengra).
-#include "plan/order/improve_order.hpp"
-
-#include "plan/order/exact_order.hpp"
+#include "plan/order/order_searches.hpp"
 
 #include <algorithm>
 

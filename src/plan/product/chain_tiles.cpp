@@ -3,7 +3,6 @@
 #include "plan/product/chain_tiles.hpp"
 
 #include "base/math.hpp"
-#include "base/saturate.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,5 @@
 // The search over grids: beam search over the ways to give torus dimensions to axes (ranked_grids), the best of which are estimated in
 // full.
-#include "plan/product/pair_rows.hpp"
 #include "plan/product/plan_candidates.hpp"
 #include "plan/product/ranked_grids.hpp"
 #include "plan/product/step_memory.hpp"

@@ -1,8 +1,8 @@
 // Bytes of movements rank by rank, over a sample of the ranks where there are many.
 #include "plan/product/count_bytes.hpp"
 
-#include "base/saturate.hpp"
-#include "plan/movement/volume.hpp"
+#include "base/math.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // (Al Daas et al., arXiv 2205.13407).
 #include "plan/product/estimate_cost.hpp"
 
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "plan/movement/relay.hpp"
 
 #include <algorithm>

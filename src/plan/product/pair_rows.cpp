@@ -1,5 +1,5 @@
 // Plans that read a pair node such as (pq|rs) by rows where it lies: the other operand is copied to all ranks, and results are summed.
-#include "plan/product/pair_rows.hpp"
+#include "plan/product/plan_candidates.hpp"
 
 #include "plan/movement/moved_words.hpp"
 #include "plan/product/estimate_cost.hpp"

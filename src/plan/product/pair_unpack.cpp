@@ -1,5 +1,5 @@
 // Recognises movements on one rank that unpack a pair node over its two children, for which lists of the children are enough.
-#include "plan/product/pair_unpack.hpp"
+#include "plan/product/pair_split.hpp"
 
 #include <algorithm>
 #include <set>

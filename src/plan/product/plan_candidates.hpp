@@ -1,9 +1,11 @@
-/// Estimates of many plans of one product on one grid, without their layouts; and the plan of one of them. Pure.
+/// Estimates of many plans of one product on one grid, without their layouts; and the plan of one of them, or of one whose input
+/// with a pair node, such as (pq|rs), stays where it is and is read row by row. Pure.
 #pragma once
 
 #include "plan/movement/moved_words.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/fold_order.hpp"
+#include "plan/product/product_plan.hpp"
 
 #include <map>
 #include <optional>
@@ -83,5 +85,11 @@ private:
     bool may_copy_ = true;  // operands that could be used in place
     bool copies_ = false;   // and there are such copies
 };
+
+/// The plan, if one of two inputs is a single node over two equal children that is stored by rows (or on one rank), and the product
+/// breaks it up into its children or their factors.
+/// @param mirror a relabelling that leaves the exact result as it is and exchanges the children of the pair node: then only half
+///               of the products are computed, and the mirror image is added when the result is moved to the output
+std::optional<ProductPlan> plan_by_rows(const Product& spec, const PlanOptions& options, const std::optional<LabelTerm>& mirror = {});
 
 }  // namespace arges

@@ -5,13 +5,12 @@
 #include "arges/error.hpp"
 #include "base/math.hpp"
 #include "base/overloaded.hpp"
-#include "base/saturate.hpp"
 #include "base/workspace.hpp"
 #include "plan/order/product_order.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/product_steps.hpp"
 #include "plan/product/step_memory.hpp"
-#include "plan/report/operand_names.hpp"
+#include "plan/report/plan_report.hpp"
 
 #include <algorithm>
 #include <map>

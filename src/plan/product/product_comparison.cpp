@@ -1,6 +1,6 @@
 // Whether two products are equal for all elements: a backtracking search over orders of factors, permutations of their trees and
 // renamings, with a fixed number of steps.
-#include "plan/product/product_comparison.hpp"
+#include "plan/product/structural_sum.hpp"
 
 #include <algorithm>
 #include <numeric>

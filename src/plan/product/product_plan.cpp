@@ -1,8 +1,8 @@
 // The chain of local products of a plan, and the axes and windows that it implies (deinsum-2022, section IV; packed axes: cyclops-2012).
 #include "plan/product/product_plan.hpp"
 
-#include "base/saturate.hpp"
-#include "plan/movement/volume.hpp"
+#include "base/math.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "plan/product/product_steps.hpp"
 
 #include "plan/product/estimate_cost.hpp"
-#include "plan/product/pair_rows.hpp"
+#include "plan/product/plan_candidates.hpp"
 #include "plan/product/step_memory.hpp"
 
 #include <algorithm>

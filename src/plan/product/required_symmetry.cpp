@@ -1,9 +1,9 @@
 // Checks a sum against each exchange that generates the output's group: the sum at exchanged labels
 // less the sum has to cancel term by term.
-#include "plan/product/required_symmetry.hpp"
+#include "plan/product/structure.hpp"
 
 #include "arges/error.hpp"
-#include "plan/product/product_comparison.hpp"
+#include "plan/product/structural_sum.hpp"
 #include "symmetry/canonical_form.hpp"
 
 #include <algorithm>

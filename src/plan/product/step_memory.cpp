@@ -3,8 +3,7 @@
 
 #include "base/math.hpp"
 #include "base/overloaded.hpp"
-#include "base/saturate.hpp"
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 /// What a step of a product takes of memory, from its plan alone. Pure.
 #pragma once
 
-#include "plan/movement/volume.hpp"
+#include "plan/movement/movement.hpp"
 #include "plan/product/plan_product.hpp"
 
 #include <cstdint>

@@ -3,8 +3,7 @@
 #include "plan/product/structure.hpp"
 
 #include "arges/error.hpp"
-#include "plan/product/product_comparison.hpp"
-#include "plan/product/required_symmetry.hpp"
+#include "plan/product/structural_sum.hpp"
 #include "symmetry/canonical_form.hpp"
 #include "symmetry/permutation_group.hpp"
 

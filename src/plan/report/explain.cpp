@@ -1,6 +1,6 @@
-#include "plan/report/explain.hpp"
+#include "plan/report/plan_report.hpp"
 
-#include "base/saturate.hpp"
+#include "base/math.hpp"
 #include "base/text.hpp"
 
 #include <cmath>

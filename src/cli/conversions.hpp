@@ -1,6 +1,7 @@
-/// arges convert from a sparse tensor to a hypergraph, for other partitioners.
+/// What `arges convert` does: from a sparse tensor to a hypergraph, for other partitioners, and between files of integrals.
 #pragma once
 
+#include "arges/chemistry/fcidump.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/world.hpp"
 
@@ -23,5 +24,15 @@ bool is_hypergraph_name(const std::string& path);
 /// indices. The file appears under its name when it is complete. Collective.
 /// @throws OutOfMemory on every rank if rank 0 has no room for that; InvalidArgument as read_sparse(), or if the file cannot be written
 void convert_to_hypergraph(const World& world, const HypergraphConversion& conversion, bool json, std::ostream& out);
+
+/// What to write, and how to read.
+struct IntegralConversion {
+    std::string input, output;
+    chemistry::IntegralOptions options{};
+};
+
+/// Reads integrals of either form, writes them in the one that the name of the output tells, and prints what was done: a table, or one
+/// JSON object. Collective. @throws InvalidArgument as chemistry::IntegralFile and chemistry::write_integrals()
+void convert_integrals(const World& world, const IntegralConversion& conversion, bool json, std::ostream& out);
 
 }  // namespace arges::cli

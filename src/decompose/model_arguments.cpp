@@ -1,4 +1,4 @@
-#include "decompose/check_forecast.hpp"
+#include "decompose/model_arguments.hpp"
 
 #include "arges/error.hpp"
 #include "base/text.hpp"
