@@ -1,6 +1,5 @@
 #include "execute/sparse_step_run.hpp"
 
-#include "execute/dense_result.hpp"
 #include "execute/sparse_by_dense.hpp"
 #include "execute/sparse_by_sparse.hpp"
 

@@ -11,7 +11,6 @@
 #include "plan/movement/relay.hpp"
 
 #include <deque>
-#include <functional>
 #include <optional>
 #include <vector>
 
