@@ -273,12 +273,9 @@ void drop(const TensorHandle& tensor, double cutoff) {
     });
 }
 
-}  // namespace
-
-void bind_tensor(nb::module_& module) {
-    const nb::call_guard<OutsideInterpreter> outside;
-    nb::class_<TensorHandle>(module, "Handle")
-        .def_prop_ro("element", [](const TensorHandle& t) { return static_cast<int>(t.element()); })
+/// What a tensor is, without its elements.
+void bind_shape(nb::class_<TensorHandle>& handle) {
+    handle.def_prop_ro("element", [](const TensorHandle& t) { return static_cast<int>(t.element()); })
         .def_prop_ro("is_sparse", &TensorHandle::is_sparse)
         .def_prop_ro("world", &TensorHandle::world, nb::rv_policy::copy)
         .def_prop_ro("shape", [](const TensorHandle& t) { return nb::tuple(nb::cast(t.extents())); })
@@ -305,8 +302,16 @@ void bind_tensor(nb::module_& module) {
                  return t.visit_dense("count_nonzero", [](const auto& own) { return own.count_nonzero(); });
              })
         .def("layout",
-             [](const TensorHandle& t) { return t.visit_dense("a layout", [](const auto& own) { return own.layout_to_string(); }); })
-        .def("write", &write, outside)
+             [](const TensorHandle& t) { return t.visit_dense("a layout", [](const auto& own) { return own.layout_to_string(); }); });
+}
+
+}  // namespace
+
+void bind_tensor(nb::module_& module) {
+    const nb::call_guard<OutsideInterpreter> outside;
+    nb::class_<TensorHandle> handle(module, "Handle");
+    bind_shape(handle);
+    handle.def("write", &write, outside)
         .def("accumulate", &accumulate, outside)
         .def("read", &read)
         .def("element_at", &element_at)

@@ -50,71 +50,32 @@ public:
     }
 
     SparseStepPlan price(const LabelGrid& grid, const SparsePhases& phases) const {
-        SparseStepPlan plan;
-        plan.grid = grid;
-        plan.phases = phases;
-        const double all = phases.parts;
-        const auto& machine = options_.machine;
-        const double element = step_.element_bytes;
-        double sorted = 0, messages = 0;
-        std::vector<double> here;  // nonzeros of the sparse operands on a rank
-        for (std::size_t o = 0; o < step_.sparse.size(); ++o) {
-            const auto& operand = step_.sparse[o];
-            const auto own = SparseStep::distinct(operand.labels);
-            const auto bytes = nonzero_bytes(operand.labels, step_.bytes_of(o));
-            here.push_back(static_cast<double>(operand.nonzeros) / parts(grid, own) * imbalance(grid, own));
-            const bool is_divided = SparseStep::has(own, phases.label);
-            const auto times = is_divided ? 1.0 : all;  // how often it is moved
-            const bool stays = operand.layout && *operand.layout == grid.layout_of(operand.labels) && !is_divided;
-            if (!stays || grid.copies_of(own).size() > 1) {
-                plan.sparse_bytes += here.back() * bytes * elsewhere(grid) * times;
-                messages += std::min(static_cast<double>(grid.ranks()), here.back()) * all;
-                sorted += here.back() * times;
-            }
-            if (all > 1) sorted += here.back() * times;
-            if (is_divided) here.back() /= all;
-            plan.memory_bytes += here.back() * (bytes + listed_bytes);
-        }
+        Priced priced{{.grid = grid, .phases = phases}};
+        auto& plan = priced.plan;
+        for (std::size_t o = 0; o < step_.sparse.size(); ++o) add_sparse(o, priced);
         for (std::size_t d = 0; d < step_.dense.size(); ++d) {
-            const auto bytes = dense_size(grid, SparseStep::distinct(step_.dense[d].labels), here[0]) *
+            const auto bytes = dense_size(grid, SparseStep::distinct(step_.dense[d].labels), priced.here[0]) *
                                static_cast<double>(step_.bytes_of(step_.sparse.size() + d));
             plan.memory_bytes += bytes;
-            plan.dense_bytes += bytes * elsewhere(grid) * all;
+            plan.dense_bytes += bytes * elsewhere(grid) * static_cast<double>(phases.parts);
         }
         double loops = 1;
         for (int label : step_.dense_labels()) loops *= std::ceil(extent(label) / part(grid, label));
-        const auto in_phase = step_.sparse.size() >= 2 ? expected_products() / static_cast<double>(grid.ranks()) / all : here[0] * loops;
+        const double all = phases.parts;
+        const auto in_phase =
+            step_.sparse.size() >= 2 ? expected_products() / static_cast<double>(grid.ranks()) / all : priced.here[0] * loops;
         plan.products = in_phase * all;
-        const double summed = grid.copies_of(step_.output).size();
-        if (step_.result) {
-            const auto bytes = local_size(grid, step_.output) * element;
-            plan.memory_bytes += bytes;
-            plan.result_bytes = bytes * (summed > 1 ? 2 : 1);
-            if (step_.by_hash) {  // rows with sums go to where the result lies
-                const auto rows = dense_size(grid, step_.output, here[0]) * element;
-                plan.memory_bytes += 2 * rows;
-                plan.result_bytes = rows * elsewhere(grid);
-            }
-        } else {
-            plan.result_nonzeros = expected_nonzeros(step_);
-            // Parts of sums: each rank of those that share them may have most of the elements.
-            const auto part = step_.has_mask() ? here[2] : std::min(in_phase, occupied(slots_ / parts(grid, step_.output) / all, in_phase));
-            const auto bytes = part * nonzero_bytes(step_.output, step_.element_bytes);
-            plan.memory_bytes += bytes * (summed > 1 ? 2 : 1);
-            // What is finished waits until all parts are.
-            if (all > 1)
-                plan.finished_bytes =
-                    plan.result_nonzeros / static_cast<double>(grid.ranks()) * nonzero_bytes(step_.output, step_.element_bytes);
-            plan.memory_bytes += plan.finished_bytes;
-            sorted += part * all;
-            if (summed > 1) plan.result_bytes = bytes * all;
-        }
-        for (int label = 0; label < static_cast<int>(grid.parts.size()); ++label) messages += static_cast<double>(grid.parts[label]) - 1;
-        plan.seconds = plan.products * nonzero_seconds + sorted * sorted_seconds +
+        if (step_.result)
+            add_dense_result(priced);
+        else
+            add_sparse_result(in_phase, priced);
+        for (const auto parts : grid.parts) priced.messages += static_cast<double>(parts) - 1;
+        const auto& machine = options_.machine;
+        plan.seconds = plan.products * nonzero_seconds + priced.sorted * sorted_seconds +
                        (plan.dense_bytes + plan.result_bytes) / machine.copied_bytes_per_second;
         if (grid.ranks() > 1)
-            plan.seconds +=
-                (plan.sparse_bytes + plan.dense_bytes + plan.result_bytes) / machine.bytes_per_second + messages * machine.message_seconds;
+            plan.seconds += (plan.sparse_bytes + plan.dense_bytes + plan.result_bytes) / machine.bytes_per_second +
+                            priced.messages * machine.message_seconds;
         return plan;
     }
 
@@ -134,6 +95,61 @@ public:
     }
 
 private:
+    /// A plan while its costs are added up.
+    struct Priced {
+        SparseStepPlan plan;
+        std::vector<double> here{};  // nonzeros of the sparse operands on a rank
+        double sorted = 0, messages = 0;
+    };
+
+    void add_sparse(std::size_t o, Priced& priced) const {
+        auto& plan = priced.plan;
+        const auto& operand = step_.sparse[o];
+        const auto own = SparseStep::distinct(operand.labels);
+        const auto bytes = nonzero_bytes(operand.labels, step_.bytes_of(o));
+        auto here = static_cast<double>(operand.nonzeros) / parts(plan.grid, own) * imbalance(plan.grid, own);
+        const bool is_divided = SparseStep::has(own, plan.phases.label);
+        const double all = plan.phases.parts, times = is_divided ? 1.0 : all;  // how often it is moved
+        const bool stays = operand.layout && *operand.layout == plan.grid.layout_of(operand.labels) && !is_divided;
+        if (!stays || plan.grid.copies_of(own).size() > 1) {
+            plan.sparse_bytes += here * bytes * elsewhere(plan.grid) * times;
+            priced.messages += std::min(static_cast<double>(plan.grid.ranks()), here) * all;
+            priced.sorted += here * times;
+        }
+        if (all > 1) priced.sorted += here * times;
+        if (is_divided) here /= all;
+        plan.memory_bytes += here * (bytes + listed_bytes);
+        priced.here.push_back(here);
+    }
+
+    void add_dense_result(Priced& priced) const {
+        auto& plan = priced.plan;
+        const double element = step_.element_bytes, bytes = local_size(plan.grid, step_.output) * element;
+        plan.memory_bytes += bytes;
+        plan.result_bytes = bytes * (plan.grid.copies_of(step_.output).size() > 1 ? 2 : 1);
+        if (!step_.by_hash) return;
+        const auto rows = dense_size(plan.grid, step_.output, priced.here[0]) * element;  // with sums, go to where the result lies
+        plan.memory_bytes += 2 * rows;
+        plan.result_bytes = rows * elsewhere(plan.grid);
+    }
+
+    void add_sparse_result(double in_phase, Priced& priced) const {
+        auto& plan = priced.plan;
+        const double all = plan.phases.parts;
+        const bool is_summed = plan.grid.copies_of(step_.output).size() > 1;
+        plan.result_nonzeros = expected_nonzeros(step_);
+        // Parts of sums: each rank of those that share them may have most of the elements.
+        const auto part =
+            step_.has_mask() ? priced.here[2] : std::min(in_phase, occupied(slots_ / parts(plan.grid, step_.output) / all, in_phase));
+        const auto each = nonzero_bytes(step_.output, step_.element_bytes), bytes = part * each;
+        plan.memory_bytes += bytes * (is_summed ? 2 : 1);
+        // What is finished waits until all parts are.
+        if (all > 1) plan.finished_bytes = plan.result_nonzeros / static_cast<double>(plan.grid.ranks()) * each;
+        plan.memory_bytes += plan.finished_bytes;
+        priced.sorted += part * all;
+        if (is_summed) plan.result_bytes = bytes * all;
+    }
+
     double extent(int label) const { return step_.extent(label); }
     static double part(const LabelGrid& grid, int label) { return grid.parts[label]; }
     static double parts(const LabelGrid& grid, const std::vector<int>& labels) {
