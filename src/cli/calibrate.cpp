@@ -30,22 +30,11 @@ struct CalibrateCommand {
 void print_json(std::ostream& out, const MachineMeasurement& measured, const std::string& file) {
     const auto& machine = measured.machine;
     nlohmann::ordered_json object;
-    object["flops_per_second"] = machine.flops_per_second;
-    object["half_rate_edge"] = machine.half_rate_edge;
+    for (const auto& constants : {machine_constants(), optional_machine_constants()})
+        for (const auto& constant : constants) object[constant.name] = machine.*constant.value;
     object["products"] = nlohmann::ordered_json::array();
     for (const auto& rate : measured.products)
         object["products"].push_back({{"edge", rate.edge}, {"flops_per_second", rate.flops_per_second}});
-    object["bytes_per_second"] = machine.bytes_per_second;
-    object["copied_bytes_per_second"] = machine.copied_bytes_per_second;
-    object["message_seconds"] = machine.message_seconds;
-    object["listed_element_seconds"] = machine.listed_element_seconds;
-    object["cache_bytes"] = machine.cache_bytes;
-    object["nonzero_column_seconds"] = machine.nonzero_column_seconds;
-    object["row_column_seconds"] = machine.row_column_seconds;
-    object["multiplication_seconds"] = machine.multiplication_seconds;
-    object["vector_multiplication_seconds"] = machine.vector_multiplication_seconds;
-    object["packed_element_seconds"] = machine.packed_element_seconds;
-    object["planning_seconds"] = machine.planning_seconds;
     if (measured.has_nodes) {
         object["on_node_bytes_per_second"] = machine.interconnect.on_node_bytes_per_second;
         object["on_node_message_seconds"] = machine.interconnect.on_node_message_seconds;
@@ -73,6 +62,8 @@ void print_table(std::ostream& out, const MachineMeasurement& measured, const st
     add("cache", machine.cache_bytes / (1 << 20), "MiB per rank");
     add("MTTKRP", machine.nonzero_column_seconds * 1e9, "ns per nonzero and column");
     add("rows of factors", machine.row_column_seconds * 1e9, "ns per row and column");
+    add("multiplications, sparse", machine.sparse_product_seconds * 1e9, "ns per pair of nonzeros");
+    add("sorting", machine.sorted_nonzero_seconds * 1e9, "ns per nonzero");
     add("multiplications, matrices", machine.multiplication_seconds * 1e9, "ns on one thread");
     add("multiplications, vectors", machine.vector_multiplication_seconds * 1e9, "ns on one thread");
     add("copies in another order", machine.packed_element_seconds * 1e9, "ns per element on one thread");

@@ -1,7 +1,9 @@
 // Each constant is the fastest of some runs, on the slowest rank: what a machine does where nothing disturbs it.
 #include "cli/measure_machine.hpp"
 
+#include "arges/element_kernels.hpp"
 #include "arges/error.hpp"
+#include "arges/sparse_loops.hpp"
 #include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/cp/gram_solver.hpp"
@@ -10,7 +12,9 @@
 #include "local/contract_plan.hpp"
 #include "local/transfer.hpp"
 #include "plan/product/plan_product.hpp"
+#include "sparse/coordinates.hpp"
 #include "sparse/mttkrp.hpp"
+#include "sparse/row_structure.hpp"
 #include "topology/unfold.hpp"
 
 #include <omp.h>
@@ -147,6 +151,43 @@ double row_seconds(const Communicator& comm) {
     const decompose::GramSolver solver(gram, columns, std::numeric_limits<double>::epsilon());
     const double seconds = seconds_of(comm, [&] { decompose::solve_rows<double>(solver, {matrix.data(), rows, columns, columns}); });
     return seconds / (static_cast<double>(rows) * columns);
+}
+
+/// Seconds of a multiplication of two nonzeros, in the square of a matrix that has them at random.
+double sparse_product_seconds(const Communicator& comm) {
+    constexpr std::int64_t edge = 1 << 13, in_row = 16;
+    std::vector<std::int64_t> start(edge + 1);
+    for (std::int64_t row = 0; row <= edge; ++row) start[row] = row * in_row;
+    std::vector<std::uint32_t> column(edge * in_row);
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = splitmix(i) % edge;
+    const sparse::RowPattern matrix{start, column};
+    const auto structure = sparse::structure_of_product(matrix, matrix, edge);
+    const std::vector<double> values(column.size(), 0.5);
+    std::vector<double> result(structure.columns.size()), sums(edge * omp_get_max_threads());
+    const local::SparseRows rows_of_nonzeros{edge, start.data(), column.data(), values.data(), {}};
+    local::SparseRowProduct product;
+    product.a = product.b = rows_of_nonzeros;
+    product.width = edge;
+    product.start = structure.start.data();
+    product.column = structure.columns.data();
+    product.result = result.data();
+    product.sums = sums.data();
+    product.threads = omp_get_max_threads();
+    const double seconds = seconds_of(comm, [&] { element_kernels<double>().sparse->multiply_rows(product); });
+    return seconds / static_cast<double>(sparse::products_of(matrix, matrix));
+}
+
+/// Seconds to sort a nonzero of two modes.
+double sorted_nonzero_seconds(const Communicator& comm) {
+    constexpr std::int64_t count = 1 << 18, length = 1 << 20;
+    std::vector<std::int64_t> rows_of_nonzeros(count), columns_of_nonzeros(count);
+    for (std::int64_t k = 0; k < count; ++k) {
+        rows_of_nonzeros[k] = splitmix(2 * k) % length;
+        columns_of_nonzeros[k] = splitmix(2 * k + 1) % length;
+    }
+    const std::vector<std::int64_t> lengths{length, length};
+    const double seconds = seconds_of(comm, [&] { sparse::sorted_runs(count, {rows_of_nonzeros, columns_of_nonzeros}, {}, lengths); });
+    return seconds / static_cast<double>(count);
 }
 
 /// Seconds to choose the plan of a product of two tensors of four dimensions on as many ranks.
@@ -287,6 +328,8 @@ MachineMeasurement measure_machine(const Communicator& comm, std::int64_t ranks_
     measure_contractions(comm, machine);
     machine.nonzero_column_seconds = nonzero_seconds(comm);
     machine.row_column_seconds = row_seconds(comm);
+    machine.sparse_product_seconds = sparse_product_seconds(comm);
+    machine.sorted_nonzero_seconds = sorted_nonzero_seconds(comm);
     if (result.has_network) measure_network(comm, result);
     if (ranks_per_node > 0) machine.interconnect.ranks_per_node = ranks_per_node;
     machine.planning_seconds = planning_seconds(comm, machine);

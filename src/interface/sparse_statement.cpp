@@ -457,7 +457,9 @@ SparseStepPlan SparseStatement::plan_of(SparseStep& step, const std::vector<Oper
     step.by_hash = true;
     const auto other = plan();
     const auto uneven_there = imbalance(operand, step.sparse[0], other.grid, counts).value_or(1);
-    if (other.phases.parts == 1 && seconds_if_uneven(other, uneven_there) < seconds_if_uneven(best, *uneven)) return other;
+    if (other.phases.parts == 1 &&
+        seconds_if_uneven(other, uneven_there, options.machine) < seconds_if_uneven(best, *uneven, options.machine))
+        return other;
     step.by_hash = false;
     return best;
 }

@@ -37,9 +37,10 @@ nlohmann::json json_of(std::vector<const char*> words) {
 TEST(Calibrate, MeasuresAndStoresConstants) {
     const Removed removed{file_name("calibrated")};
     const auto machine = json_of({"calibrate", "--output", removed.file.c_str(), "--json"});
-    for (const char* key : {"flops_per_second", "bytes_per_second", "copied_bytes_per_second", "message_seconds", "listed_element_seconds",
-                            "cache_bytes", "nonzero_column_seconds", "row_column_seconds", "multiplication_seconds",
-                            "vector_multiplication_seconds", "packed_element_seconds", "planning_seconds"})
+    for (const char* key :
+         {"flops_per_second", "bytes_per_second", "copied_bytes_per_second", "message_seconds", "listed_element_seconds", "cache_bytes",
+          "nonzero_column_seconds", "row_column_seconds", "sparse_product_seconds", "sorted_nonzero_seconds", "multiplication_seconds",
+          "vector_multiplication_seconds", "packed_element_seconds", "planning_seconds"})
         EXPECT_GT(machine[key].get<double>(), 0) << key;
     EXPECT_GE(machine["half_rate_edge"].get<double>(), 0);
     std::int64_t before = 0;

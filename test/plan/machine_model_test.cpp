@@ -35,6 +35,8 @@ MachineModel some_machine() {
     machine.planning_seconds = 2e-4;
     machine.nonzero_column_seconds = 1.5e-9;
     machine.row_column_seconds = 7e-9;
+    machine.sparse_product_seconds = 2.5e-9;
+    machine.sorted_nonzero_seconds = 3e-8;
     machine.vector_multiplication_seconds = 3e-10;
     machine.interconnect.on_node_bytes_per_second = 6e9;
     machine.interconnect.on_node_message_seconds = 3e-7;

@@ -20,26 +20,22 @@ namespace arges {
 
 namespace {
 
-/// A constant with its name in the file.
-struct Constant {
-    const char* name;
-    double MachineModel::*value;
-};
-
-constexpr std::array<Constant, 11> constants{{{"flops_per_second", &MachineModel::flops_per_second},
-                                              {"bytes_per_second", &MachineModel::bytes_per_second},
-                                              {"copied_bytes_per_second", &MachineModel::copied_bytes_per_second},
-                                              {"message_seconds", &MachineModel::message_seconds},
-                                              {"listed_element_seconds", &MachineModel::listed_element_seconds},
-                                              {"cache_bytes", &MachineModel::cache_bytes},
-                                              {"nonzero_column_seconds", &MachineModel::nonzero_column_seconds},
-                                              {"row_column_seconds", &MachineModel::row_column_seconds},
-                                              {"multiplication_seconds", &MachineModel::multiplication_seconds},
-                                              {"vector_multiplication_seconds", &MachineModel::vector_multiplication_seconds},
-                                              {"packed_element_seconds", &MachineModel::packed_element_seconds}}};
+constexpr std::array<MachineConstant, 13> constants{{{"flops_per_second", &MachineModel::flops_per_second},
+                                                     {"bytes_per_second", &MachineModel::bytes_per_second},
+                                                     {"copied_bytes_per_second", &MachineModel::copied_bytes_per_second},
+                                                     {"message_seconds", &MachineModel::message_seconds},
+                                                     {"listed_element_seconds", &MachineModel::listed_element_seconds},
+                                                     {"cache_bytes", &MachineModel::cache_bytes},
+                                                     {"nonzero_column_seconds", &MachineModel::nonzero_column_seconds},
+                                                     {"row_column_seconds", &MachineModel::row_column_seconds},
+                                                     {"sparse_product_seconds", &MachineModel::sparse_product_seconds},
+                                                     {"sorted_nonzero_seconds", &MachineModel::sorted_nonzero_seconds},
+                                                     {"multiplication_seconds", &MachineModel::multiplication_seconds},
+                                                     {"vector_multiplication_seconds", &MachineModel::vector_multiplication_seconds},
+                                                     {"packed_element_seconds", &MachineModel::packed_element_seconds}}};
 
 /// What is written only where it is known; 0 stands for unknown.
-constexpr std::array<Constant, 2> optional_constants{
+constexpr std::array<MachineConstant, 2> optional_constants{
     {{"half_rate_edge", &MachineModel::half_rate_edge}, {"planning_seconds", &MachineModel::planning_seconds}}};
 
 /// Likewise, of the interconnect.
@@ -134,7 +130,7 @@ bool set_constant(MachineModel& machine, const Setting& line) {
         if (line.name == constant.name) machine.*constant.value = line.positive();
     for (const auto& constant : optional_constants)
         if (line.name == constant.name) machine.*constant.value = line.positive(true);
-    const auto is_named = [&](const Constant& constant) { return line.name == constant.name; };
+    const auto is_named = [&](const MachineConstant& constant) { return line.name == constant.name; };
     return std::any_of(constants.begin(), constants.end(), is_named) ||
            std::any_of(optional_constants.begin(), optional_constants.end(), is_named);
 }
@@ -142,6 +138,10 @@ bool set_constant(MachineModel& machine, const Setting& line) {
 std::string line_of(const char* name, double value) { return std::string(name) + " = " + digits_of(value) + "\n"; }
 
 }  // namespace
+
+std::span<const MachineConstant> machine_constants() { return constants; }
+
+std::span<const MachineConstant> optional_machine_constants() { return optional_constants; }
 
 std::string to_text(const MachineModel& machine) {
     std::string text = "# Constants of one rank, measured by arges calibrate.\n";

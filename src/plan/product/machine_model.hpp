@@ -4,6 +4,7 @@
 #include "topology/interconnect.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace arges {
@@ -19,6 +20,8 @@ struct MachineModel {
     double cache_bytes = 8 << 20;                    ///< a rank's share of the last-level cache: the fast memory of explain()'s intensities
     double nonzero_column_seconds = 1e-9;            ///< of MTTKRP in one mode, for a nonzero and a column
     double row_column_seconds = 4e-9;                ///< to solve for a row of a factor, with its norm and Gram matrix, for each column
+    double sparse_product_seconds = 1.5e-9;          ///< of a multiplication of two nonzeros, or of one with a dense element
+    double sorted_nonzero_seconds = 2e-8;            ///< to sort a nonzero that has come
     double multiplication_seconds = 4e-11;           ///< of one thread, in products of large matrices
     double vector_multiplication_seconds = 1.2e-10;  ///< likewise, in loops over vectors
     double packed_element_seconds = 1.2e-9;          ///< of one thread, to copy an element in another order
@@ -33,6 +36,16 @@ struct MachineModel {
     bool is_worth_planning(double seconds) const { return seconds >= planning_seconds; }
     bool operator==(const MachineModel&) const = default;
 };
+
+/// A constant with its name in files.
+struct MachineConstant {
+    const char* name;
+    double MachineModel::*value;
+};
+
+/// Those that every machine has, and those that may be unknown, which are 0 then.
+std::span<const MachineConstant> machine_constants();
+std::span<const MachineConstant> optional_machine_constants();
 
 /// Lines "name = value", one for each constant and for what is known of the interconnect, with a comment on top.
 std::string to_text(const MachineModel& machine);

@@ -22,10 +22,6 @@ constexpr std::size_t kept_grids = 48;
 /// What lists take for a nonzero of a factor: its place and column, and its numbers while they are made.
 constexpr double listed_bytes = 48;
 
-/// Seconds of one multiplication with a nonzero, and of sorting one that has come.
-constexpr double nonzero_seconds = 1.5e-9;
-constexpr double sorted_seconds = 2e-8;
-
 /// What copies of a nonzero take: its indices and its value.
 double nonzero_bytes(const std::vector<int>& labels, std::int64_t element_bytes) {
     return static_cast<double>(labels.size() * sizeof(std::int64_t)) + static_cast<double>(element_bytes);
@@ -71,7 +67,7 @@ public:
             add_sparse_result(in_phase, priced);
         for (const auto parts : grid.parts) priced.messages += static_cast<double>(parts) - 1;
         const auto& machine = options_.machine;
-        plan.seconds = plan.products * nonzero_seconds + priced.sorted * sorted_seconds +
+        plan.seconds = plan.products * machine.sparse_product_seconds + priced.sorted * machine.sorted_nonzero_seconds +
                        (plan.dense_bytes + plan.result_bytes) / machine.copied_bytes_per_second;
         if (grid.ranks() > 1)
             plan.seconds += (plan.sparse_bytes + plan.dense_bytes + plan.result_bytes) / machine.bytes_per_second +
@@ -439,8 +435,8 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
                       "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 
-double seconds_if_uneven(const SparseStepPlan& plan, double imbalance) {
-    return plan.seconds + (imbalance - 1) * plan.products * nonzero_seconds;
+double seconds_if_uneven(const SparseStepPlan& plan, double imbalance, const MachineModel& machine) {
+    return plan.seconds + (imbalance - 1) * plan.products * machine.sparse_product_seconds;
 }
 
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {

@@ -32,7 +32,7 @@ struct ProductCounts {
 inline constexpr std::int64_t most_phases = std::int64_t{1} << 20;
 
 /// Parts of a product that are made one after the other, where memory does not suffice for all at once: each takes the nonzeros with some
-/// indices of a label, dealt out by a hash, so that parts are alike.
+/// indices of a label, spread by a hash, so that parts are alike.
 struct SparsePhases {
     int label = -1;           ///< that divides the nonzeros; -1: there is one part
     std::int64_t parts = 1;   ///< how many there are
@@ -131,7 +131,7 @@ double expected_nonzeros(const SparseStep& step);
 SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases = 1);
 
 /// Seconds of a plan where the rank with most nonzeros has so many times the mean.
-double seconds_if_uneven(const SparseStepPlan& plan, double imbalance);
+double seconds_if_uneven(const SparseStepPlan& plan, double imbalance, const MachineModel& machine);
 
 /// The plan as text: grid, bytes and multiplications as they are expected, marked by ~.
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step);
