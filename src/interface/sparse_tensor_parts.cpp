@@ -96,85 +96,107 @@ std::shared_ptr<SparseState> AnySparseTensor::resymmetrized(const Symmetry& symm
     return representatives_of(whole, symmetry);
 }
 
+namespace {
+
+/// The elements at their representatives, with the values that these would have. @throws InvalidArgument for one that must be zero or real,
+/// and is not
+struct MovedElements {
+    MovedElements(const SparseState& whole, const Symmetry& symmetry);
+
+    sparse::NonzeroIndices indices;
+    Buffer<std::byte> values;
+};
+
+MovedElements::MovedElements(const SparseState& whole, const Symmetry& symmetry) : indices(no_indices(whole.lengths())) {
+    const auto& kernels = *whole.kernels;
+    whole.world->require_free(3 * (SparsePattern::bytes(whole.order(), whole.count()) + whole.values().bytes()),
+                              whole.title() + ": comparing the elements of orbits");
+    indices.indices = whole.pattern()->indices;
+    const auto found = to_representatives(symmetry, indices);
+    const auto refuse = [&](std::size_t k, const char* why) {
+        std::vector<std::int64_t> index;
+        for (const auto& column : whole.pattern()->indices) index.push_back(column[k]);
+        throw InvalidArgument(whole.title() + ": the element at " + coordinate_text(index, 0) + why + " under " + symmetry.to_string() +
+                              "; correct the value or the symmetry");
+    };
+    const auto* const own = whole.values().data();
+    const auto value = [&](std::size_t k) { return element_at(own, k, kernels.size); };
+    for (auto k : found.zeros)
+        if (!kernels.is_zero(value(k))) refuse(k, " is not zero, but must be");
+    for (auto k : found.reals)
+        if (kernels.as_number(value(k)).imag() != 0) refuse(k, " is not real, but must be");
+    std::vector<std::int64_t> kept;
+    std::vector<std::uint8_t> factors;
+    for (std::size_t k = 0; k < found.factors.size(); ++k) {
+        if (std::binary_search(found.zeros.begin(), found.zeros.end(), k)) continue;
+        kept.push_back(k);
+        factors.push_back(found.factors[k]);
+    }
+    for (auto& column : indices.indices) {
+        std::vector<std::int64_t> some;
+        some.reserve(kept.size());
+        for (auto k : kept) some.push_back(column[k]);
+        column = std::move(some);
+    }
+    values = Buffer<std::byte>(std::ssize(kept) * kernels.size);
+    kernels.transfer_listed({.count = std::ssize(kept), .from = kept.data(), .factors = factors.data()}, own, values.data(), nullptr, {});
+}
+
+/// The one value that each orbit has. @param parts  of all elements, run by run  @throws InvalidArgument where they differ, or some are
+/// missing
+Buffer<std::byte> values_of_orbits(const SparseState& whole, const Symmetry& symmetry, const sparse::Runs& runs,
+                                   const IndexColumns& indices, const std::byte* parts) {
+    const auto& kernels = *whole.kernels;
+    Buffer<std::byte> values(runs.count() * kernels.size);
+    const auto group = group_of(symmetry);
+    std::vector<std::int64_t> x(indices.size());
+    for (std::int64_t run = 0; run < runs.count(); ++run) {
+        const auto* const first = element_at(parts, runs.first(run), kernels.size);
+        const auto begin = runs.start[run], end = runs.start[run + 1];
+        for (std::size_t m = 0; m < x.size(); ++m) x[m] = indices[m][run];
+        bool is_equal = kernels.is_zero(first) || end - begin == std::ssize(group) || end - begin == orbit_size(group, x);
+        for (auto k = begin + 1; k < end && is_equal; ++k)
+            is_equal = kernels.agree(first, element_at(parts, runs.order[k], kernels.size), 0);
+        if (!is_equal)
+            throw InvalidArgument(whole.title() + ": the elements related to that at " + coordinate_text(x, 0) + " by " +
+                                  symmetry.to_string() +
+                                  " do not have the values that follow from it; assign with canonical(...) if one of each orbit is meant");
+        copy_element(element_at(values.data(), run, kernels.size), first, kernels.size);
+    }
+    return values;
+}
+
+}  // namespace
+
 std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseState>& whole, const Symmetry& symmetry) {
     auto& world = *whole->world;
-    const auto& kernels = *whole->kernels;
     std::shared_ptr<SparseState> result;
-    world.agree([&] { result = std::make_shared<SparseState>(kernels, whole->world_handle, whole->lengths(), symmetry, whole->name); });
+    world.agree(
+        [&] { result = std::make_shared<SparseState>(*whole->kernels, whole->world_handle, whole->lengths(), symmetry, whole->name); });
     if (result->symmetry.trivial()) {
         SparseValues values;
         world.agree([&] { values = whole->values().copy(); });
         result->adopt(whole->pattern(), std::move(values));
         return result;
     }
-    // All elements of an orbit come together with the values that their representative would have.
+    std::optional<MovedElements> moved;
+    world.agree([&] { moved.emplace(*whole, result->symmetry); });
+    // All elements of an orbit come together.
     const auto lengths = whole->lengths();
-    sparse::NonzeroIndices elements = no_indices(lengths);
-    Buffer<std::byte> values, room;
-    world.agree([&] {
-        world.require_free(3 * (SparsePattern::bytes(whole->order(), whole->count()) + whole->values().bytes()),
-                           whole->title() + ": comparing the elements of orbits");
-        elements.indices = whole->pattern()->indices;
-        const auto found = to_representatives(result->symmetry, elements);
-        const auto refuse = [&](std::size_t k, const char* why) {
-            std::vector<std::int64_t> index;
-            for (const auto& column : whole->pattern()->indices) index.push_back(column[k]);
-            throw InvalidArgument(whole->title() + ": the element at " + coordinate_text(index, 0) + why + " under " +
-                                  result->symmetry.to_string() + "; correct the value or the symmetry");
-        };
-        const auto* const own = std::as_const(*whole).values().data();
-        const auto value = [&](std::size_t k) { return element_at(own, k, kernels.size); };
-        for (auto k : found.zeros)
-            if (!kernels.is_zero(value(k))) refuse(k, " is not zero, but must be");
-        for (auto k : found.reals)
-            if (kernels.as_number(value(k)).imag() != 0) refuse(k, " is not real, but must be");
-        std::vector<std::int64_t> kept;
-        std::vector<std::uint8_t> factors;
-        for (std::size_t k = 0; k < found.factors.size(); ++k) {
-            if (std::binary_search(found.zeros.begin(), found.zeros.end(), k)) continue;
-            kept.push_back(k);
-            factors.push_back(found.factors[k]);
-        }
-        for (auto& column : elements.indices) {
-            std::vector<std::int64_t> some;
-            some.reserve(kept.size());
-            for (auto k : kept) some.push_back(column[k]);
-            column = std::move(some);
-        }
-        values = Buffer<std::byte>(std::ssize(kept) * kernels.size);
-        kernels.transfer_listed({.count = std::ssize(kept), .from = kept.data(), .factors = factors.data()}, own, values.data(), nullptr,
-                                {});
-    });
     const auto layout = SparseLayout::along_longest(lengths, world.size());
     const auto require = [&](std::int64_t bytes) {
         world.require_everywhere(bytes, whole->title() + ": comparing the elements of orbits");
     };
-    const SparseMatch match(world.movement_communicator(), {spans_of(elements.indices)}, layout, lengths, require);
-    const auto* const parts = match.values(0, values.data(), kernels.size, room);
+    const SparseMatch match(world.movement_communicator(), {spans_of(moved->indices.indices)}, layout, lengths, require);
+    Buffer<std::byte> room, values;
+    const auto* const parts = match.values(0, moved->values.data(), whole->kernels->size, room);
     IndexColumns indices;
-    Buffer<std::byte> kept;
     world.agree([&] {
-        const auto& runs = match.runs();
         indices = match.indices_of();
-        kept = Buffer<std::byte>(runs.count() * kernels.size);
-        const auto group = group_of(result->symmetry);
-        std::vector<std::int64_t> x(lengths.size());
-        for (std::int64_t run = 0; run < runs.count(); ++run) {
-            const auto* const first = element_at(parts, runs.first(run), kernels.size);
-            const auto begin = runs.start[run], end = runs.start[run + 1];
-            for (std::size_t m = 0; m < x.size(); ++m) x[m] = indices[m][run];
-            bool is_equal = kernels.is_zero(first) || end - begin == std::ssize(group) || end - begin == orbit_size(group, x);
-            for (auto k = begin + 1; k < end && is_equal; ++k)
-                is_equal = kernels.agree(first, element_at(parts, runs.order[k], kernels.size), 0);
-            if (!is_equal) {
-                throw InvalidArgument(
-                    whole->title() + ": the elements related to that at " + coordinate_text(x, 0) + " by " + result->symmetry.to_string() +
-                    " do not have the values that follow from it; assign with canonical(...) if one of each orbit is meant");
-            }
-            copy_element(element_at(kept.data(), run, kernels.size), first, kernels.size);
-        }
+        values = values_of_orbits(*whole, result->symmetry, match.runs(), indices, parts);
     });
-    result->adopt(SparseState::pattern_of(whole->world, {lengths, std::move(indices)}, layout), {std::move(kept), kernels.size});
+    const auto bytes = whole->kernels->size;
+    result->adopt(SparseState::pattern_of(whole->world, {lengths, std::move(indices)}, layout), {std::move(values), bytes});
     return result;
 }
 
