@@ -33,7 +33,7 @@ struct CompletionOptions {
     int patience = 5;           ///< stops when the RMSE of held-out elements has not improved for so many iterations
     double learning_rate = 1;   ///< sgd: length of a step, relative to one that no row by itself overshoots; 0 to below 2
     double decay = 0;           ///< sgd: the length is learning_rate / (1 + decay * iterations made); 0: bold driver, see complete()
-    int batches = 8;            ///< sgd: elements are dealt to so many, 1 to 65536, by a hash of seed and indices
+    int batches = 8;            ///< sgd: elements are divided into so many, 1 to 65536, by a hash of seed and indices
     std::string distribution = "auto";  ///< auto, medium, coarse, fine; auto is coarse for als and sgd on several ranks, else medium
     std::string grid;                   ///< medium: as CpOptions::grid
     std::string policy;                 ///< medium: as CpOptions::policy

@@ -172,7 +172,7 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
         if (output.is_due(now.number)) output.save(model(), now.number);
     };
     options.stop = [&] { return comm.maximum(noted_signal()) > 0; };
-    steps.show("dealing out elements");
+    steps.show("distributing elements");
     const auto result = complete(std::move(read.file.tensor), options, progress, start.get(), validation ? &*validation : nullptr);
     steps.show("");
     output.save(result.model, result.best_iteration);

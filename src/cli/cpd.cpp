@@ -188,7 +188,7 @@ void decompose(CpdCommand& command, const Console& console, const World& world, 
         if (output.is_due(now.number)) output.save(model(), now.number);
     };
     command.cp.stop = [&] { return comm.maximum(noted_signal()) > 0; };
-    if (!before.is_dense) steps.show("dealing out nonzeros");
+    if (!before.is_dense) steps.show("distributing nonzeros");
     const auto result = cp_decompose(std::forward<Input>(input), command.cp, progress, start.get());
     steps.show("");
     output.save(result.model, result.iterations);

@@ -217,7 +217,7 @@ void decompose(TuckerCommand& command, const Console& console, const World& worl
         last = fit;
     };
     command.tucker.stop = [&] { return comm.maximum(noted_signal()) > 0; };
-    forecasts.steps.show(is_dense ? "truncating modes" : "dealing out nonzeros");
+    forecasts.steps.show(is_dense ? "truncating modes" : "distributing nonzeros");
     const auto result = tucker_decompose(std::forward<Input>(input), command.tucker, progress, start.get());
     if (!command.output.empty()) save_result(command, comm, result);
     Stopwatch watch;

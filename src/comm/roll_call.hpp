@@ -1,4 +1,4 @@
-/// Ranks that others wait for: comparison of the calls that the ranks make, within a time, and a word about calls that some do not come to.
+/// Ranks that others wait for: the calls that ranks make are compared within a time, and a notice says which calls some do not make.
 #pragma once
 
 #include "arges/error.hpp"

@@ -19,8 +19,8 @@ namespace arges::decompose {
 
 namespace {
 
-/// Choosing a distribution and dealing out.
-MemoryTally dealing_memory(const SparseShare& share, const std::string& distribution, bool from_file) {
+/// Choosing a distribution and bringing nonzeros into it.
+MemoryTally distributing_memory(const SparseShare& share, const std::string& distribution, bool from_file) {
     const auto choice = choice_memory(share, distribution, from_file);
     MemoryTally tally;
     tally.pass(share.source_bytes() + choice.peak());
@@ -34,7 +34,7 @@ MemoryTally dealing_memory(const SparseShare& share, const std::string& distribu
 template <class T>
 MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads) {
     const auto format = sparse::parse_format(options.format);
-    auto tally = dealing_memory(share, options.distribution, !options.partition_file.empty());
+    auto tally = distributing_memory(share, options.distribution, !options.partition_file.empty());
     tally.add(SparseOperator<T>::memory(share, format, threads));
     tally.add(
         factors_memory({share.rows, share.owned}, options, sizeof(T), threads, SparseOperator<T>::nonzeros_memory(share, format, threads)));
@@ -45,7 +45,7 @@ template <class T>
 MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options, int threads) {
     constexpr std::int64_t element = sizeof(T), number = sizeof(std::int64_t);
     const auto core = std::accumulate(options.ranks.begin(), options.ranks.end(), std::int64_t{1}, std::multiplies<>());
-    auto tally = dealing_memory(share, options.distribution, !options.partition_file.empty());
+    auto tally = distributing_memory(share, options.distribution, !options.partition_file.empty());
     std::int64_t sets = 0;
     for (auto count : share.nonzeros) sets += count * share.local_bytes();
     for (int m = 0; m < share.order(); ++m) {
@@ -80,7 +80,7 @@ MemoryTally completion_memory(const SparseShare& share, const CompletionOptions&
     tally.hold(share.keeps_source ? 2 * held : held);
     // While elements are held out, the list of a mode is copied, and there is a bit for each element.
     if (held_out > 0) tally.pass(share.source_bytes() * (share.keeps_source ? 2 : 1) + 9 * (share.before + held_out));
-    tally.add(dealing_memory(share, completion_distribution(options, share.ranks), false));
+    tally.add(distributing_memory(share, completion_distribution(options, share.ranks), false));
     tally.hold(factors);
     tally.add(method_memory<T>(share, options, threads));
     if (held_out > 0) {

@@ -21,7 +21,7 @@ TEST(LargeNumbers, EndAtTheLargest) {
     EXPECT_EQ(saturated(1e18), 1'000'000'000'000'000'000);
 }
 
-TEST(LargeNumbers, AreDealtOutInParts) {
+TEST(LargeNumbers, AreSentInParts) {
     EXPECT_EQ(part_begin(7, 1, 2), 3);
     const std::int64_t count = largest, parts = (1L << 40) + 7;
     EXPECT_EQ(part_begin(count, 0, parts), 0);

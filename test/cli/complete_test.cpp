@@ -125,7 +125,7 @@ TEST_F(CompleteProgram, ShowsProgressOnATerminalOnly) {
         const auto shown = shown_on_terminal([&] { outcome = run_program(words); });
         EXPECT_EQ(outcome.code, 0) << outcome.err;
         EXPECT_EQ(outcome.out.find("iteration 3"), std::string::npos) << outcome.out;
-        for (const char* text : {"reading ", "dealing out elements", "iteration 1, RMSE ", "iteration 3, RMSE ", ", held out "})
+        for (const char* text : {"reading ", "distributing elements", "iteration 1, RMSE ", "iteration 3, RMSE ", ", held out "})
             EXPECT_EQ(shown.find(text) != std::string::npos, world.rank() == 0) << shown;
     }
 }

@@ -180,7 +180,7 @@ TEST(CpdProgram, ShowsProgressWithJsonOnATerminalOnly) {
         if (is_json) {
             EXPECT_EQ(parsed(outcome)["iterations"], 3);
         }
-        for (const char* text : {"reading test/data/yago-4d.tns.gz", "dealing out nonzeros"})
+        for (const char* text : {"reading test/data/yago-4d.tns.gz", "distributing nonzeros"})
             EXPECT_EQ(shown.find(text) != std::string::npos, world.rank() == 0) << shown;
         for (const char* text : {"iteration 1, fit 0.", "iteration 3, fit 0."})
             EXPECT_EQ(shown.find(text) != std::string::npos, is_json && world.rank() == 0) << shown;

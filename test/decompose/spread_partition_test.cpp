@@ -231,7 +231,7 @@ sparse::Nonzeros<double> block_tensor(std::int64_t blocks, std::int64_t length, 
     return result;
 }
 
-/// Coarsening within ranks, with nonzeros dealt one by one and in the order of slices, loses little against one rank that sees all.
+/// Coarsening within ranks, with nonzeros distributed one by one and in the order of slices, loses little against one rank that sees all.
 TEST_F(SpreadPartition, CutsAreNearThoseOfOneRank) {
     RandomNumbers random(4);
     for (double strays : {0.05, 0.3})

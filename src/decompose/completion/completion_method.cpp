@@ -37,7 +37,7 @@ MemoryTally sgd_memory(const SparseShare& share, bool folds, std::int64_t factor
     constexpr std::int64_t number = sizeof(double), row = 2 * (sizeof(std::int64_t) + sizeof(std::uint32_t));
     MemoryTally tally;
     if (folds) tally.hold(RowUpdates<RowGradient, T>::memory(share.rows, share.shared, share.columns));
-    // The elements of a mode are dealt into lists, which grow to twice of what they need.
+    // The elements of a mode are distributed over lists, which grow to twice of what they need.
     const auto most = *std::max_element(share.nonzeros.begin(), share.nonzeros.end());
     tally.pass(3 * most * share.local_bytes());
     tally.add(by_row_memory<T>(share));

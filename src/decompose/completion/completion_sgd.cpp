@@ -78,21 +78,21 @@ public:
     double learning_rate() const override { return used_rate_; }
 
 private:
-    /// Deals the elements of a mode to the batches. Local.
+    /// Divides the elements of a mode among the batches. Local.
     void add_mode(const sparse::LocalNonzeros<T>& nonzeros, int mode) {
-        std::vector<sparse::LocalNonzeros<T>> dealt(batches_.size());
+        std::vector<sparse::LocalNonzeros<T>> parts(batches_.size());
         const std::size_t order = factors_.order();
-        for (auto& part : dealt) part = {nonzeros.rows, std::vector<std::vector<std::uint32_t>>(order), {}};
+        for (auto& part : parts) part = {nonzeros.rows, std::vector<std::vector<std::uint32_t>>(order), {}};
         std::vector<std::int64_t> index(order);
         for (std::size_t x = 0; x < nonzeros.values.size(); ++x) {
             for (std::size_t m = 0; m < order; ++m) index[m] = factors_.rows(m).index[nonzeros.indices[m][x]];
-            auto& part = dealt[element_hash(options_.seed + 1, index) % batches_.size()];
+            auto& part = parts[element_hash(options_.seed + 1, index) % batches_.size()];
             for (std::size_t m = 0; m < order; ++m) part.indices[m].push_back(nonzeros.indices[m][x]);
             part.values.push_back(nonzeros.values[x]);
         }
         for (std::size_t b = 0; b < batches_.size(); ++b) {
-            batches_[b].push_back(elements_by_row(dealt[b], mode));
-            dealt[b] = {};
+            batches_[b].push_back(elements_by_row(parts[b], mode));
+            parts[b] = {};
         }
     }
 

@@ -24,7 +24,7 @@ std::vector<std::int32_t> read_parts(const std::string& path, const std::string&
 }
 
 /// Gives each rank its part of what rank 0 has: rank r's nonzeros follow those of the ranks before.
-std::vector<std::int32_t> dealt(const Communicator& comm, const std::vector<std::int32_t>& parts, std::int64_t mine) {
+std::vector<std::int32_t> scattered(const Communicator& comm, const std::vector<std::int32_t>& parts, std::int64_t mine) {
     const auto counts = gathered(comm, std::vector<std::int64_t>{mine});
     std::vector<std::vector<std::int32_t>> outgoing(comm.size());
     comm.agree([&] {
@@ -93,7 +93,7 @@ std::vector<std::int32_t> nonzeros_from_file(const Communicator& comm, const spa
     comm.agree([&] {
         if (comm.rank() == 0) parts = read_parts(path, "nonzeros", count, comm.size());
     });
-    return dealt(comm, parts, nonzeros.count());
+    return scattered(comm, parts, nonzeros.count());
 }
 
 }  // namespace arges::decompose
