@@ -339,6 +339,13 @@ TEST_F(SparseSymmetry, IsRefusedWhereElementsDoNotHaveIt) {
     SparseTensor<std::complex<double>> H(world_, {2, 2}, "ab", "hermitian(a,b)");
     EXPECT_THROW(H.accumulate(std::vector<std::int64_t>{0}, std::vector<std::complex<double>>{{0, 1}}), InvalidArgument);
     EXPECT_EQ(H.nonzeros(), 0);
+    SparseTensor<std::complex<double>> Q(world_, {2, 2});
+    const std::vector<std::int64_t> keys{0, 2};
+    const std::vector<std::complex<double>> values{{3, 4}, {1, 2}};
+    const auto here = world_.rank() == 0 ? keys.size() : 0;
+    Q.write(std::span(keys).first(here), std::span(values).first(here), Duplicates::refuse);
+    H["ab"] = canonical(Q["ab"]);  // drops the imaginary part on the diagonal
+    EXPECT_EQ(H.gather().values, (std::vector<std::complex<double>>{{3, 0}, {1, -2}, {1, 2}}));
 }
 
 TEST_F(SparseSymmetry, PartsOfTensorsAreReadAndReplaced) {
