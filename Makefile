@@ -311,7 +311,7 @@ simulate:  ## benchmarks on simulated machines (SimGrid); CASES, MACHINES and CO
 	    LIBS="$(BLAS_LIBS) $(FMT_LIBS) -lsimgrid -lm" build/simulated/bench/contraction
 	@scripts/simulate.sh
 
-mutate: tests  ## plant the faults of test/mutations one at a time; tests must notice each
+mutate: tests python  ## plant the faults of test/mutations one at a time; tests must notice each
 	+@scripts/mutate.sh
 
 format:  ## lay out all C++ as .clang-format says
