@@ -83,12 +83,6 @@ inline std::vector<int> chosen(const std::vector<int>& labels, const std::vector
     return result;
 }
 
-inline std::vector<std::int64_t> lengths_of(const SparseStep& step, const std::vector<int>& labels) {
-    std::vector<std::int64_t> result;
-    for (int label : labels) result.push_back(step.extent(label));
-    return result;
-}
-
 /// Bytes of a list.
 template <class V>
 std::int64_t bytes_of_list(const V& list) {

@@ -99,7 +99,7 @@ void DenseFactor::choose_rows(const SparseStep& step, const LabelGrid& grid, con
     sparse::Numbering rows;
     std::int64_t elements[] = {0, 0};
     agree(comm_, [&] {
-        rows = sparse::numbered(nonzeros.count(), nonzeros.columns(row_labels), lengths_of(step, row_labels));
+        rows = sparse::numbered(nonzeros.count(), nonzeros.columns(row_labels), step.extents(row_labels));
         elements[0] = rows.count;
         for (int d : free_dimensions) elements[0] *= from.layout.extents()[d];
         elements[1] = is_needed ? 0 : move_->volume().received;
@@ -178,12 +178,10 @@ SparseByDense::SparseByDense(const SparseStep& step, const SparseStepPlan& plan,
     });
     if (out_) {
         if (out_->is_by_rows()) targets_ = out_->set_rows(step, in_rows, rows, memory);
-    } else if (in_own_order && step_.dense_labels().empty() && nonzeros.stays() && step.output == step.sparse[0].labels &&
-               grid.copies_of(step.output).size() == 1) {
+    } else if (in_own_order && step_.dense_labels().empty() && SparseResult::may_have_pattern(step, grid, nonzeros)) {
         result = SparseResult(step, grid, std::ssize(firsts_));
     } else {
-        memory.take(memory.most(std::ssize(firsts_) * loops_) *
-                    (std::ssize(step.output) * std::int64_t{sizeof(std::int64_t)} + step.element_bytes));
+        memory.take(memory.most(std::ssize(firsts_) * loops_) * SparseResult::nonzero_bytes(step));
         IndexColumns all;
         agree(comm_, [&] { all = indices(nonzeros, grid); });
         result = SparseResult(step, grid, std::move(all), memory);
@@ -204,7 +202,7 @@ void SparseByDense::set_runs(const ArrivedNonzeros& nonzeros, const LabelGrid& g
         const auto others = chosen(nonzeros.labels(), in_rows, false);
         const auto by_row = nonzeros.columns(labels), also = nonzeros.columns(others);
         labels.insert(labels.end(), others.begin(), others.end());
-        const auto lengths = lengths_of(step_, labels);
+        const auto lengths = step_.extents(labels);
         auto in_order = sparse::runs_if_sorted(count, by_row, also, lengths);
         runs = in_order ? *std::move(in_order) : sparse::sorted_runs(count, by_row, also, lengths);
     }
@@ -271,8 +269,8 @@ IndexColumns SparseByDense::indices(const ArrivedNonzeros& nonzeros, const Label
             std::int64_t before = 1;
             for (auto other = in_loops.begin(); other != loop; ++other)
                 if (step_.has_output(*other)) before *= local_extent(grid, *other);
-            for (std::int64_t l = 0; l < loops_; ++l)
-                along[l] = coordinate(grid, rank_, label) + l / before % local_extent(grid, label) * grid.parts[label];
+            const auto first = coordinate(grid, rank_, label), extent = local_extent(grid, label), step = grid.parts[label];
+            for (std::int64_t l = 0; l < loops_; ++l) along[l] = first + l / before % extent * step;
         }
         const std::int64_t* const from = loop == in_loops.end() ? nonzeros.column(label).data() : nullptr;
 #pragma omp parallel for schedule(static)

@@ -50,11 +50,6 @@ std::int64_t most_of(const std::vector<ArrivedNonzeros>& operands) {
     return sum;
 }
 
-/// What a nonzero of the result takes.
-std::int64_t result_bytes(const SparseStep& step) {
-    return std::ssize(step.output) * std::int64_t{sizeof(std::int64_t)} + step.element_bytes;
-}
-
 }  // namespace
 
 RowFactors::RowFactors(const SparseStep& step, const std::vector<ArrivedNonzeros>& operands) {
@@ -79,10 +74,10 @@ RowFactors::RowFactors(const SparseStep& step, const std::vector<ArrivedNonzeros
         return result;
     };
     const auto numbered = [&](std::int64_t count, const IndexSpans& of, const std::vector<int>& labels) {
-        return sparse::numbered(count, of, lengths_of(step, labels));
+        return sparse::numbered(count, of, step.extents(labels));
     };
     const auto looked_up = [&](const sparse::Numbering& known, std::int64_t count, const IndexSpans& of, const std::vector<int>& labels) {
-        return sparse::looked_up(known, count, of, lengths_of(step, labels));
+        return sparse::looked_up(known, count, of, step.extents(labels));
     };
     const auto count_of_b = met ? std::ssize(*met) : second.count();
     inner = numbered(count_of_b, columns_of_b(shared), shared);
@@ -120,16 +115,24 @@ IndexColumns RowFactors::indices(const SparseStep& step, const sparse::RowStruct
     return result;
 }
 
-SparseBySparse::SparseBySparse(const SparseStep& step, const SparseStepPlan& plan, const std::vector<ArrivedNonzeros>& operands,
-                               InspectionMemory& memory, SparseResult& result)
-    : SparseBySparse(memory.comm(), step) {
+RowFactors SparseBySparse::numbered(const SparseStep& step, const std::vector<ArrivedNonzeros>& operands, const InspectionMemory& memory,
+                                    const std::function<void(const RowFactors&)>& use) {
     memory.pass(most_of(operands) * numbering_bytes);
     std::optional<RowFactors> factors;
     agree(comm_, [&] {
         factors.emplace(step, operands);
         a_ = std::move(factors->a);
-        b_ = factors->rows_of_b(operands[1].count(), false);
-        width_ = factors->columns.count;
+        use(*factors);
+    });
+    return *std::move(factors);
+}
+
+SparseBySparse::SparseBySparse(const SparseStep& step, const SparseStepPlan& plan, const std::vector<ArrivedNonzeros>& operands,
+                               InspectionMemory& memory, SparseResult& result)
+    : SparseBySparse(memory.comm(), step) {
+    const auto factors = numbered(step, operands, memory, [&](const RowFactors& own) {
+        b_ = own.rows_of_b(operands[1].count(), false);
+        width_ = own.columns.count;
     });
     memory.take(most_of(operands) * numbered_bytes);
     products_ = sparse::products_of(a_.pattern(), b_.pattern());
@@ -137,9 +140,9 @@ SparseBySparse::SparseBySparse(const SparseStep& step, const SparseStepPlan& pla
         std::min(memory.most(products_), static_cast<std::int64_t>(plan.result_nonzeros * 2) + (std::int64_t{1} << 20));
     memory.pass(columns_at_most * std::int64_t{2 * sizeof(std::uint32_t)});  // of groups of rows, then side by side
     agree(comm_, [&] { structure_ = sparse::structure_of_product(a_.pattern(), b_.pattern(), width_); });
-    memory.take(memory.most(structure_.columns.size()) * (result_bytes(step) + std::int64_t{sizeof(std::uint32_t)}));
+    memory.take(memory.most(structure_.columns.size()) * (SparseResult::nonzero_bytes(step) + std::int64_t{sizeof(std::uint32_t)}));
     IndexColumns indices;
-    agree(comm_, [&] { indices = factors->indices(step, structure_); });
+    agree(comm_, [&] { indices = factors.indices(step, structure_); });
     result = SparseResult(step, plan.grid, std::move(indices), memory);
 }
 
@@ -175,15 +178,11 @@ void SparseBySparse::add_need(WorkspaceNeed& need, const std::vector<bool>&) con
 MaskedSparseBySparse::MaskedSparseBySparse(const SparseStep& step, const SparseStepPlan& plan, const std::vector<ArrivedNonzeros>& operands,
                                            InspectionMemory& memory, SparseResult& result)
     : SparseBySparse(memory.comm(), step) {
-    memory.pass(most_of(operands) * numbering_bytes);
-    std::optional<RowFactors> factors;
-    agree(comm_, [&] {
-        factors.emplace(step, operands);
-        a_ = std::move(factors->a);
-        take_mask(*factors);
-        choose_way(*factors);
-        b_ = factors->rows_of_b(operands[1].count(), by_dots_);
-        width_ = by_dots_ ? factors->inner.count : factors->columns.count;
+    const auto factors = numbered(step, operands, memory, [&](const RowFactors& own) {
+        take_mask(own);
+        choose_way(own);
+        b_ = own.rows_of_b(operands[1].count(), by_dots_);
+        width_ = by_dots_ ? own.inner.count : own.columns.count;
     });
     memory.pass(operands[2].most() + memory.most(width_ * omp_get_max_threads()));
     const auto mask = pattern_of(structure_);
@@ -194,14 +193,13 @@ MaskedSparseBySparse::MaskedSparseBySparse(const SparseStep& step, const SparseS
         missed = std::count(reached.begin(), reached.end(), 0);
     });
     const auto count = structure_.columns.size() - missed;
-    shares_pattern_ = memory.most(missed) == 0 && operands[2].stays() && step.output == step.sparse[2].labels &&
-                      plan.grid.copies_of(step.output).size() == 1;
+    shares_pattern_ = memory.most(missed) == 0 && SparseResult::may_have_pattern(step, plan.grid, operands[2]);
     if (shares_pattern_) {
         places_ = NumberList::unless_identity(std::exchange(order_, {}));
         result = SparseResult(step, plan.grid, count);
         return;
     }
-    memory.take(memory.most(count) * (result_bytes(step) + std::int64_t{sizeof(std::int64_t)}));
+    memory.take(memory.most(count) * (SparseResult::nonzero_bytes(step) + std::int64_t{sizeof(std::int64_t)}));
     IndexColumns indices;
     agree(comm_, [&] {
         if (missed > 0) {
@@ -210,7 +208,7 @@ MaskedSparseBySparse::MaskedSparseBySparse(const SparseStep& step, const SparseS
             for (auto& k : kept) k = order_[k];
             order_ = std::move(kept);
         }
-        indices = factors->indices(step, structure_);
+        indices = factors.indices(step, structure_);
     });
     result = SparseResult(step, plan.grid, std::move(indices), memory);
 }

@@ -5,6 +5,9 @@
 #include "execute/sparse_result.hpp"
 #include "sparse/row_structure.hpp"
 
+#include <functional>
+#include <optional>
+
 namespace arges {
 
 /// Nonzeros by rows, with the places of their values.
@@ -52,6 +55,9 @@ public:
 protected:
     SparseBySparse(const Communicator* comm, const SparseStep& step)
         : comm_(comm), acting_(step.acting()), element_bytes_(step.element_bytes) {}
+    /// The factors as matrices, of which `use` takes what it needs beside the first. Collective.
+    RowFactors numbered(const SparseStep& step, const std::vector<ArrivedNonzeros>& operands, const InspectionMemory& memory,
+                        const std::function<void(const RowFactors&)>& use);
     /// What a kind of product tells the kernel beside its factors.
     virtual void complete(local::SparseRowProduct& product, const std::vector<const std::byte*>& values, Workspace& workspace) const;
 

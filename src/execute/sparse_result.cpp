@@ -23,7 +23,7 @@ SparseResult::SparseResult(const SparseStep& step, const LabelGrid& grid, IndexC
         auto labels = step.output;
         std::reverse(labels.begin(), labels.end());
         const sparse::Columns columns(all.rbegin(), all.rend());
-        merged_ = sparse::sorted_runs(merge_->count(), columns, {}, lengths_of(step, labels));
+        merged_ = sparse::sorted_runs(merge_->count(), columns, {}, step.extents(labels));
         if (merge_->count() == 0) merged_.start = {0};
         for (const auto& column : all) {
             auto& to = indices_.emplace_back();

@@ -5,6 +5,15 @@
 
 namespace arges {
 
+namespace {
+
+/// No factor for one.
+const void* unless_one(const ElementKernels& kernels, const void* alpha) {
+    return alpha != nullptr && kernels.is_one(alpha) ? nullptr : alpha;
+}
+
+}  // namespace
+
 SparseStepRun::SparseStepRun(const Communicator* comm, const SparseStep& step, const SparseStepPlan& plan,
                              const std::vector<IndexSpans>& indices, const RequireBytes& require)
     : comm_(comm), element_bytes_(step.element_bytes) {
@@ -85,7 +94,7 @@ Buffer<std::byte> SparseStepRun::run(const ElementKernels& kernels, const StepEl
         sums = Buffer<std::byte>(result_.made() * kernels.size);
         if (operands_.size() == 1) kernels.fill(sums.data(), result_.made(), kernels.zero);
     });
-    product_->multiply(kernels, values, elements, alpha != nullptr && kernels.is_one(alpha) ? nullptr : alpha, sums.data(), workspace);
+    product_->multiply(kernels, values, elements, unless_one(kernels, alpha), sums.data(), workspace);
     return result_.added_up(comm_, kernels, std::move(sums));
 }
 
@@ -97,7 +106,7 @@ void SparseStepRun::run(const ElementKernels& kernels, const StepElements& eleme
     const auto& out = *product_->dense_result();
     void* sums = nullptr;
     agree(comm_, [&] { sums = out.begin(kernels, beta, result, workspace); });
-    product_->multiply(kernels, values, elements, alpha != nullptr && kernels.is_one(alpha) ? nullptr : alpha, sums, workspace);
+    product_->multiply(kernels, values, elements, unless_one(kernels, alpha), sums, workspace);
     out.finish(kernels, beta, sums, result, workspace);
 }
 

@@ -528,8 +528,7 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(const SparseStep& 
         if (run->has_pattern_of_operand()) {
             pattern = operands[choice.operands[step.sparse.size() - 1]].sparse->pattern();
         } else {
-            std::vector<std::int64_t> lengths;
-            for (int label : step.output) lengths.push_back(step.extent(label));
+            auto lengths = step.extents(step.output);
             pattern = SparseState::pattern_of(operands[choice.operands[0]].sparse->world, {std::move(lengths), run->take_indices()},
                                               run->result_layout());
         }
@@ -576,8 +575,7 @@ std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
             const auto choice = chosen_step(term, operands);
             auto step = step_for(term, operands, choice);
             if (!choice.is_sparse) {
-                std::vector<std::int64_t> lengths;
-                for (int label : choice.output) lengths.push_back(step.extent(label));
+                auto lengths = step.extents(choice.output);
                 if (choice.is_last && !left_.sparse && left_symmetry().trivial())
                     step.result = DenseOperand{term.left, left_.tensor->layout, ""};
                 else

@@ -107,8 +107,7 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
         return result;
     }
     auto step = step_for(term, operands, choice);
-    std::vector<std::int64_t> lengths;
-    for (int label : choice.output) lengths.push_back(step.extent(label));
+    auto lengths = step.extents(choice.output);
     if (!choice.is_sparse) {
         auto target = choice.is_last ? target_ : nullptr;
         const auto& labels = target ? term.left : choice.output;
@@ -259,8 +258,7 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
         finished_bytes = world_.most(bytes_of(room));
     }
     values.shorten(count * kernels_.size);
-    std::vector<std::int64_t> lengths;
-    for (int label : step.output) lengths.push_back(step.extent(label));
+    auto lengths = step.extents(step.output);
     const auto pattern = SparseState::pattern_of(operands[choice.operands[0]].sparse->world, {lengths, std::move(indices)}, layout);
     result.sparse = state_with(std::move(lengths), pattern, {std::move(values), kernels_.size});
     result.nonzeros = pattern->total;

@@ -203,6 +203,12 @@ std::vector<int> SparseStep::distinct(const std::vector<int>& labels) {
     return result;
 }
 
+std::vector<std::int64_t> SparseStep::extents(const std::vector<int>& labels) const {
+    std::vector<std::int64_t> result;
+    for (int label : labels) result.push_back(extent(label));
+    return result;
+}
+
 bool SparseStep::in_factors(int label) const {
     const auto has_label = [&](const auto& operand) { return has(operand.labels, label); };
     return std::any_of(sparse.begin(), sparse.end(), has_label) || std::any_of(dense.begin(), dense.end(), has_label);

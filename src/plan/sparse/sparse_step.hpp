@@ -70,6 +70,7 @@ struct SparseStep {
     bool by_hash = false;                 ///< labels of one sparse factor beside dense ones are spread by a hash
 
     std::int64_t extent(int label) const { return label_extents[label]; }
+    std::vector<std::int64_t> extents(const std::vector<int>& labels) const;
     bool has_output(int label) const;
     bool in_factors(int label) const;
     bool has_mask() const { return sparse.size() == 3; }
