@@ -490,6 +490,7 @@ struct Generic {
         k.reduce = reduce;
         k.scale_along = scale_along;
         k.count_nonzero = count_nonzero;
+        if constexpr (is_plus_times && has_reductions<T>) k.reductions = &reductions<T>();
         if constexpr (Action<A>) {
             k.actor = &typeid(typename A::actor_type);
             k.sparse = &ActingKernels<Generic, Actor<A>>::table();

@@ -36,6 +36,11 @@ inline constexpr bool has_fractions = is_number<T> && !std::is_integral_v<T>;
 template <class T>
 inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>>;
 
+/// Types whose sums and extrema the library has.
+template <class T>
+inline constexpr bool has_reductions = std::is_floating_point_v<real_of<T>> || std::is_same_v<T, std::int16_t> ||
+                                       std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, bool>;
+
 }  // namespace kernels
 /// @endcond
 

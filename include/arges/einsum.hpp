@@ -29,7 +29,9 @@ EinsumText parse_einsum(const std::string& text);
 /// Order, fusion and grid are chosen for the product as a whole. Collective over the operands' world.
 /// @throws InvalidArgument if text and operands do not fit together
 template <class T>
-Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& operands);
+Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& operands) {
+    return Tensor<T>(einsum(text, std::vector<const AnyTensor*>(operands.begin(), operands.end())));
+}
 
 /// The same with the operands one by one.
 template <class T, class... More>

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <typeinfo>
@@ -61,12 +62,63 @@ struct FoldedContraction {
 
 struct RowProduct;
 
+/// Elements at equal distances, each of which may stand for several.
+struct ElementRow {
+    std::int64_t count = 0;           ///< of elements
+    std::int64_t stride = 1;          ///< element i is at i * stride
+    const double* weights = nullptr;  ///< how many elements each one stands for; null: one
+};
+
+/// What is summed over a row.
+enum class RowSum : std::uint8_t {
+    value,         ///< the elements
+    cancelled,     ///< elements minus themselves: zero, or NaN where they are not finite
+    real,          ///< the real parts of pairs of conjugate elements
+    magnitude,     ///< absolute values
+    square,        ///< squares of absolute values
+    product,       ///< conj(element) times that of another row
+    real_product,  ///< likewise, the real part as above
+};
+
+/// A sum with double precision at least; one of the numbers, by the element type.
+struct WideSum {
+    std::complex<double> number{};  ///< of elements with fractions, and absolute values
+    long double extended = 0;       ///< of long double
+    std::int64_t integer = 0;       ///< of integers, which wrap around
+
+    /// The same number of a norm.
+    long double real() const { return static_cast<long double>(number.real()) + extended; }
+};
+
+/// Which of two elements is the better one; NaN is better than all others.
+enum class Best : std::uint8_t { least, largest, magnitude };
+
 }  // namespace arges::local
 
 namespace arges {
 
 struct SparseKernels;
 /// @cond
+/// Sums and extrema of numbers. What takes rows is in the memory space of the elements.
+struct Reductions {
+    /// The sum over a row, of 2^exponent times each element for RowSum::square.
+    local::WideSum (*sum_row)(local::RowSum what, const local::ElementRow& row, const void* elements, const void* others,
+                              int exponent) = nullptr;
+    /// Where the first of the best of `count` elements is, at least one.
+    std::int64_t (*place_of_best)(local::Best what, const void* elements, std::int64_t count) = nullptr;
+    /// Is a better than b?
+    bool (*is_better)(local::Best what, const void* a, const void* b) = nullptr;
+    /// Absolute value; NaN where a part is NaN.
+    long double (*magnitude)(const void* element) = nullptr;
+    /// A sum as an element.
+    void (*narrow)(const local::WideSum& sum, void* element) = nullptr;
+    /// Writes an element as its type is written.
+    void (*print)(std::ostream& stream, const void* element) = nullptr;
+};
+/// Those of a type of numbers, which the library has.
+template <class T>
+const Reductions& reductions();
+
 struct PairSplit;
 struct PairUnpack;
 /// @endcond
@@ -104,19 +156,20 @@ private:
 /// Elements of tensors are touched by these functions alone. With a `space` of their own they lie there, and the functions that take arrays
 /// take those of the space and of the host; single elements, lists and weights are always on the host.
 struct ElementKernels {
-    const char* name = "";                  ///< for messages: the type, and the algebra unless it is plus-times
-    const std::type_info* type = nullptr;   ///< of an element
-    std::int64_t size = 0;                  ///< bytes of an element
-    const MemorySpace* space = nullptr;     ///< where tensors have their elements; null: on the host
-    bool is_complex = false;                ///< elements have conjugates that differ from them
-    bool is_field = false;                  ///< halves exist, and kernels for the plans that form parts of operands
-    bool has_negative = false;              ///< else no antisymmetric trees
-    bool has_product = false;               ///< else sums only
-    bool has_sum = false;                   ///< else elements are only moved
-    const void* zero = nullptr;             ///< neutral element of the sum
-    const void* one = nullptr;              ///< neutral element of the product; null where there is none
-    const SparseKernels* sparse = nullptr;  ///< loops over nonzeros
-    const std::type_info* actor = nullptr;  ///< elements of which type act on these, see Action; null: none do
+    const char* name = "";                   ///< for messages: the type, and the algebra unless it is plus-times
+    const std::type_info* type = nullptr;    ///< of an element
+    std::int64_t size = 0;                   ///< bytes of an element
+    const MemorySpace* space = nullptr;      ///< where tensors have their elements; null: on the host
+    bool is_complex = false;                 ///< elements have conjugates that differ from them
+    bool is_field = false;                   ///< halves exist, and kernels for the plans that form parts of operands
+    bool has_negative = false;               ///< else no antisymmetric trees
+    bool has_product = false;                ///< else sums only
+    bool has_sum = false;                    ///< else elements are only moved
+    const void* zero = nullptr;              ///< neutral element of the sum
+    const void* one = nullptr;               ///< neutral element of the product; null where there is none
+    const SparseKernels* sparse = nullptr;   ///< loops over nonzeros
+    const Reductions* reductions = nullptr;  ///< sums and extrema; null where there are none
+    const std::type_info* actor = nullptr;   ///< elements of which type act on these, see Action; null: none do
 
     /// Is it the neutral element of the sum?
     bool (*is_zero)(const void* element) = nullptr;

@@ -20,19 +20,6 @@
 
 namespace arges {
 
-/// @cond
-class SparseState;
-/// @endcond
-
-/// What to do when several values are given for one element.
-enum class Duplicates {
-    refuse,      ///< an error that names the element
-    sum,         ///< the element is their sum, added in the order given (by rank, then by place)
-    keep_first,  ///< the first one counts; a value that is stored already comes before all new ones
-    keep_last,   ///< the last one counts, also where a value is stored already
-    mean,        ///< their mean; for files only, see read_sparse()
-};
-
 /// Nonzeros with their indices, all in one place.
 template <class T>
 struct SparseEntries {
@@ -40,84 +27,6 @@ struct SparseEntries {
     std::vector<T> values;                           ///< one for each nonzero
     /// Same elements with the same values in the same order.
     bool operator==(const SparseEntries&) const = default;
-};
-
-/// What sparse tensors of all element types have: shape, world, number of nonzeros and where they are. Calls are collective over the world
-/// unless marked local.
-class AnySparseTensor {
-public:
-    /// Number of modes. Local.
-    int order() const;
-    /// Length of each mode. Local.
-    const std::vector<std::int64_t>& lengths() const;
-    /// The world. Local.
-    const World& world() const;
-    /// Symmetry tree; trivial where there is none. Local.
-    const Symmetry& symmetry() const;
-    /// The name given at construction. Local.
-    const std::string& name() const;
-    /// Changes the name. Local.
-    void set_name(std::string name);
-    /// Stored elements over all ranks; with symmetry one of each orbit is stored.
-    std::int64_t nonzeros() const;
-    /// The part of all elements that stored ones stand for, at most 1; 0 for a tensor without elements.
-    double density() const;
-    /// True if 64-bit keys reach every element. Local.
-    bool has_keys() const;
-    /// Removes all nonzeros.
-    void erase();
-    /// Nonzeros stored on this rank. Local.
-    std::int64_t local_nonzeros() const;
-    /// Indices in one mode of the nonzeros on this rank, counted from 0; valid until the tensor is changed. Local.
-    std::span<const std::int64_t> local_indices(int mode) const;
-
-    /// @cond
-    const std::shared_ptr<SparseState>& state() const { return state_; }
-
-protected:
-    AnySparseTensor() = default;
-    explicit AnySparseTensor(std::shared_ptr<SparseState> state) : state_(std::move(state)) {}
-    AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, const Symmetry& symmetry,
-                    std::string name);
-    AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, std::string name)
-        : AnySparseTensor(kernels, world, std::move(lengths), Symmetry(), std::move(name)) {}
-    AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, std::string_view names,
-                    std::string_view symmetry, std::string name);
-    AnySparseTensor(const AnySparseTensor& other) { *this = other; }
-    AnySparseTensor(AnySparseTensor&& other) noexcept = default;
-    AnySparseTensor& operator=(const AnySparseTensor& other);
-    AnySparseTensor& operator=(AnySparseTensor&& other) noexcept = default;
-    ~AnySparseTensor() = default;
-
-    static std::shared_ptr<SparseState> made_from(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths,
-                                                  const std::vector<std::vector<std::int64_t>>& indices, std::size_t count,
-                                                  const std::function<void(void*)>& copy_values, Duplicates duplicates, std::string name);
-    /// The elements of a dense tensor that `stays` is true for. @param cutoff  what that depends on
-    static std::shared_ptr<SparseState> made_from(const AnyTensor& dense, const std::function<bool(const void*)>& stays, double cutoff);
-    std::shared_ptr<TensorState> dense() const;
-    void write_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, Duplicates duplicates);
-    void write_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, Duplicates duplicates);
-    void accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, const void* alpha, const void* beta);
-    void accumulate_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, const void* alpha,
-                           const void* beta);
-    void read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t count)>& room) const;
-    void read_tuples(std::span<const std::int64_t> tuples, const std::function<void*(std::int64_t count)>& room) const;
-    void fill_with(const void* value);
-    /// Removes the elements that `stays` is not true for. @param cutoff  what that depends on
-    void keep_if(const char* where, const std::function<bool(Index, const void*)>& stays, double cutoff = 0);
-    std::shared_ptr<SparseState> sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
-    void replace_slice(const std::vector<std::int64_t>& begin, const AnySparseTensor& part);
-    std::shared_ptr<SparseState> resymmetrized(const Symmetry& symmetry) const;
-    const void* values_here() const;
-    void* values_here();
-    /// Writes the values; gives the indices. @param last_index_fastest  else elements are in the order of keys
-    std::vector<std::vector<std::int64_t>> gather_all(const std::function<void*(std::int64_t count)>& room, bool last_index_fastest) const;
-    std::complex<double> sum_of_all() const;
-    double norm_of_all() const;
-
-private:
-    std::shared_ptr<SparseState> state_;
-    /// @endcond
 };
 
 /// A tensor of which only some elements are stored, spread over the ranks of a world. Elements that are not stored are zero; a
@@ -133,7 +42,7 @@ private:
 /// Which rank holds which nonzero is unspecified: file order in equal parts after reading, by a hash of the indices after
 /// write(). Calls are collective over the world unless marked local.
 template <class T>
-class SparseTensor : public AnySparseTensor {
+class SparseTensor : public AnyTensor {
 public:
     /// No tensor; assign one before use. Local.
     SparseTensor() = default;
@@ -143,25 +52,35 @@ public:
     /// @param name    used in error messages
     /// @throws InvalidArgument for other lengths, or a world without data (dry run, outside)
     SparseTensor(const World& world, std::vector<std::int64_t> lengths, std::string name = "")
-        : AnySparseTensor(element_kernels<T>(), world, std::move(lengths), std::move(name)) {}
+        : AnyTensor(element_kernels<T>(), Storage::sparse, world, std::move(lengths), GivenSymmetry(), std::move(name)) {}
     /// Likewise with a symmetry.
     /// @throws InvalidArgument also if modes related by symmetry differ in length, or for an antisymmetric tree of elements without
     /// negatives
     SparseTensor(const World& world, std::vector<std::int64_t> lengths, const Symmetry& symmetry, std::string name = "")
-        : AnySparseTensor(element_kernels<T>(), world, std::move(lengths), symmetry, std::move(name)) {}
+        : AnyTensor(element_kernels<T>(), Storage::sparse, world, std::move(lengths), symmetry, std::move(name)) {}
     /// Likewise with the symmetry as text over letters, e.g. SparseTensor<double>(w, {v,v,o,o}, "abij", "antisym(a,b) antisym(i,j)").
     SparseTensor(const World& world, std::vector<std::int64_t> lengths, std::string_view names, std::string_view symmetry,
                  std::string name = "")
-        : AnySparseTensor(element_kernels<T>(), world, std::move(lengths), names, symmetry, std::move(name)) {}
+        : AnyTensor(element_kernels<T>(), Storage::sparse, world, std::move(lengths), GivenSymmetry(names, symmetry), std::move(name)) {}
     SparseTensor(const SparseTensor& other) = default;                 ///< Copies the values and shares the indices. Collective.
     SparseTensor(SparseTensor&& other) noexcept = default;             ///< Leaves `other` without a tensor. Local.
     SparseTensor& operator=(const SparseTensor& other) = default;      ///< Replaces world, lengths, name and nonzeros. Collective.
     SparseTensor& operator=(SparseTensor&& other) noexcept = default;  ///< Likewise by moving. Local.
     ~SparseTensor() = default;
 
+    /// A sparse tensor whose element type is known at run time, which moves in. Local. @throws InvalidArgument for another type or storage
+    template <std::same_as<AnyTensor> Any>
+    explicit SparseTensor(Any tensor) : AnyTensor(std::move(tensor).checked(element_kernels<T>(), Storage::sparse)) {}
+
+    /// Length of each mode. Local.
+    const std::vector<std::int64_t>& lengths() const { return extents(); }
+    /// Stored elements over all ranks; with symmetry one of each orbit is stored. Local.
+    std::int64_t nonzeros() const { return stored(); }
+    /// The part of all elements that stored ones stand for, at most 1; 0 for a tensor without elements.
+    double density() const { return AnyTensor::density(); }
     /// The tensor with a label for each mode, on either side of a statement: `y["i"] += A["ij"] * x["j"]`. Elements that are not stored are
     /// the zero of the statement's algebra. Local.
-    IndexedTensor<T> operator[](const Labels& labels) const { return IndexedTensor<T>(Factor{nullptr, labels, false, this->state()}); }
+    IndexedTensor<T> operator[](const Labels& labels) const { return IndexedTensor<T>(Factor{nullptr, labels, false, sparse_state()}); }
 
     /// A tensor of the nonzeros that the ranks have: each rank gives its own, any number of any of them, as one array of indices
     /// for each mode and one of values.
@@ -175,29 +94,29 @@ public:
     static SparseTensor from_entries(const World& world, std::vector<std::int64_t> lengths, const SparseEntries<T>& mine,
                                      Duplicates duplicates = Duplicates::sum, std::string name = "") {
         const auto copy_values = [&](void* to) { std::copy(mine.values.begin(), mine.values.end(), static_cast<T*>(to)); };
-        return SparseTensor(made_from(element_kernels<T>(), world, std::move(lengths), mine.indices, mine.values.size(), copy_values,
-                                      duplicates, std::move(name)));
+        return typed(made_from(element_kernels<T>(), world, std::move(lengths), mine.indices, std::ssize(mine.values), copy_values,
+                               duplicates, std::move(name)));
     }
     /// The elements of a dense tensor that are not the zero of their type, with its symmetry.
-    static SparseTensor from_dense(const Tensor<T>& dense) { return SparseTensor(made_from(dense, is_not_zero, 0)); }
+    static SparseTensor from_dense(const Tensor<T>& dense) { return typed(dense.sparse_where(is_not_zero, 0)); }
     /// The elements whose absolute value is over `cutoff`.
     static SparseTensor from_dense(const Tensor<T>& dense, real_of<T> cutoff) requires kernels::has_negative<T> {
-        return SparseTensor(made_from(dense, is_over(cutoff), static_cast<double>(cutoff)));
+        return typed(dense.sparse_where(is_over(cutoff), static_cast<double>(cutoff)));
     }
     /// All elements, with the same symmetry.
     /// @throws InvalidArgument if there are more than 2^63 - 1; OutOfMemory if a rank's part is over the limit
-    Tensor<T> to_dense() const { return Tensor<T>(dense()); }
+    Tensor<T> to_dense() const { return Tensor<T>(AnyTensor::to_dense()); }
     /// Same elements with another symmetry tree: none, which stores all of them, or one that they have.
     /// @throws InvalidArgument if they do not have it, to 8 units in the last place
-    SparseTensor with_symmetry(const Symmetry& symmetry) const { return SparseTensor(resymmetrized(symmetry)); }
+    SparseTensor with_symmetry(const Symmetry& symmetry) const { return typed(AnyTensor::with_symmetry(symmetry)); }
     /// The elements begin <= index < end, counted from 0 in the result, without symmetry.
     /// @throws InvalidArgument for ranges that are not within the tensor
     SparseTensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
-        return SparseTensor(sliced(begin, end));
+        return typed(AnyTensor::slice(begin, end));
     }
     /// this[begin + x] = part[x] for all elements of `part`: those that it does not store are removed here.
     /// @throws InvalidArgument for a part that does not fit, or if a tensor has symmetry
-    void set_slice(const std::vector<std::int64_t>& begin, const SparseTensor& part) { replace_slice(begin, part); }
+    void set_slice(const std::vector<std::int64_t>& begin, const SparseTensor& part) { AnyTensor::set_slice(begin, part); }
 
     /// Stores values by key; any rank may give any number of pairs. The nonzeros move to ranks given by a hash of their indices.
     /// What to do with several values, stored ones included, has no default here: for new tensors it is Duplicates::sum, but a
@@ -205,11 +124,11 @@ public:
     /// @throws InvalidArgument for a key out of range, a tensor without keys, several values for one element where the policy refuses them
     ///         (a stored value counts, too), or Duplicates::sum of elements that have no sum; the tensor is then as it was before
     void write(std::span<const std::int64_t> keys, std::span<const T> values, Duplicates duplicates) {
-        write_pairs(keys, values.data(), values.size(), duplicates);
+        write_pairs(keys, values.data(), std::ssize(values), duplicates);
     }
     /// Likewise by index tuples, one after the other: the first order() numbers are the indices of the first value.
     void write_at(std::span<const std::int64_t> tuples, std::span<const T> values, Duplicates duplicates) {
-        write_tuples(tuples, values.data(), values.size(), duplicates);
+        write_tuples(tuples, values.data(), std::ssize(values), duplicates);
     }
     /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0 the element
     /// is replaced, and not read. Any rank may give any number of pairs. An element that is not stored counts as zero, and is stored from
@@ -218,12 +137,12 @@ public:
     ///         is not the same on those that give keys; the tensor is then as it was before
     void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1),
                     T beta = T(1)) requires kernels::is_number<T> {
-        accumulate_pairs(keys, values.data(), values.size(), &alpha, &beta);
+        accumulate_pairs(keys, values.data(), std::ssize(values), &alpha, &beta);
     }
     /// Likewise by index tuples, one after the other.
     void accumulate_at(std::span<const std::int64_t> tuples, std::span<const T> values, T alpha = T(1),
                        T beta = T(1)) requires kernels::is_number<T> {
-        accumulate_tuples(tuples, values.data(), values.size(), &alpha, &beta);
+        accumulate_tuples(tuples, values.data(), std::ssize(values), &alpha, &beta);
     }
     /// Values of any elements, in the order of the keys given on this rank; those that are not stored are the zero of their type. Every
     /// rank looks through its nonzeros once, and after reading a file or from_dense() sends them to where write() puts them: read many
@@ -270,23 +189,26 @@ public:
     /// the fastest: the same for any distribution. With symmetry all elements of each orbit.
     SparseEntries<T> gather(bool last_index_fastest = false) const {
         SparseEntries<T> all;
-        all.values = kernels::received<T>([&](const auto& room) { all.indices = gather_all(room, last_index_fastest); });
+        all.values = kernels::received<T>([&](const auto& room) { all.indices = gather_entries(room, last_index_fastest); });
         return all;
     }
     /// Sum of all elements.
-    double sum() const requires(kernels::has_negative<T> && !kernels::is_complex<T>) { return sum_of_all().real(); }
+    double sum() const requires(kernels::has_negative<T> && !kernels::is_complex<T>) { return sum_of_stored().real(); }
     /// Likewise of complex ones.
     T sum() const requires kernels::is_complex<T> {
-        const auto sum = sum_of_all();
+        const auto sum = sum_of_stored();
         return T(static_cast<real_of<T>>(sum.real()), static_cast<real_of<T>>(sum.imag()));
     }
     /// Square root of the sum of squared absolute values, which may be too large or too small for a double.
-    double norm() const requires kernels::has_negative<T> { return norm_of_all(); }
+    double norm() const requires kernels::has_negative<T> { return AnyTensor::norm(); }
 
     /// @cond
-    explicit SparseTensor(std::shared_ptr<SparseState> state) : AnySparseTensor(std::move(state)) {}
+    explicit SparseTensor(std::shared_ptr<SparseState> state) : AnyTensor(std::move(state)) {}
+    std::shared_ptr<SparseState> state() const { return sparse_state(); }
 
 private:
+    /// What a call of the untyped tensor makes has this type.
+    static SparseTensor typed(AnyTensor tensor) { return SparseTensor(std::move(tensor)); }
     static bool is_not_zero(const void* element) { return !element_kernels<T>().is_zero(element); }
     static auto is_over(real_of<T> cutoff) {
         return [cutoff](const void* element) {

@@ -2,7 +2,7 @@
 /// The distributed tensor.
 #pragma once
 
-#include "arges/expression.hpp"
+#include "arges/any_tensor.hpp"
 #include "arges/scalar.hpp"
 #include "arges/symmetry.hpp"
 #include "arges/world.hpp"
@@ -23,8 +23,6 @@
 namespace arges {
 
 /// @cond
-class TensorState;
-
 namespace kernels {
 
 /// What a call writes to the room that it asks for; bool has no array in a vector.
@@ -49,113 +47,6 @@ std::vector<T> received(Call&& call) {
 
 }  // namespace kernels
 /// @endcond
-
-/// Indices of one element.
-using Index = std::span<const std::int64_t>;
-
-/// A value together with the indices of its element.
-template <class T>
-struct Extremum {
-    T value{};                        ///< the value
-    std::vector<std::int64_t> index;  ///< indices of an element with that value; empty for a tensor without elements
-};
-
-/// The element that stands for an orbit, and how another element of the orbit follows from it.
-struct CanonicalKey {
-    std::int64_t key = 0;    ///< of the element that is stored
-    bool negative = false;   ///< element = -stored
-    bool conjugate = false;  ///< element = conj(stored)
-    bool zero = false;       ///< the element is zero by symmetry, and nothing is stored
-    bool real = false;       ///< the element is real by symmetry
-};
-
-/// What tensors of all element types have: shape, symmetry, layout. Calls are local.
-class AnyTensor {
-public:
-    /// Number of dimensions.
-    int order() const;
-    /// Length of each dimension.
-    const std::vector<std::int64_t>& extents() const;
-    /// The symmetry tree.
-    const Symmetry& symmetry() const;
-    /// The world.
-    const World& world() const;
-    /// The name given at construction.
-    const std::string& name() const;
-    /// Changes the name.
-    void set_name(std::string name);
-    /// Elements of the full tensor.
-    std::int64_t size() const;
-    /// Elements stored over all ranks, each orbit of the symmetry once.
-    std::int64_t packed_size() const;
-    /// Elements of the full tensor that are not the zero of their type; NaN is not zero. Collective.
-    std::int64_t count_nonzero() const;
-    /// How dimensions lie on the torus, as text.
-    std::string layout_to_string() const;
-    /// Key of an index tuple.
-    /// @throws InvalidArgument if the tuple has the wrong length or is out of range
-    std::int64_t key(Index index) const;
-    /// Likewise, as in key({0, 1}).
-    std::int64_t key(std::initializer_list<std::int64_t> index) const { return key(Index(index.begin(), index.size())); }
-    /// The element that is stored for the orbit of an element: that which local_pairs() and for_each_local() show.
-    /// @throws as key()
-    CanonicalKey canonical_key(Index index) const;
-    /// Likewise, as in canonical_key({1, 0}).
-    CanonicalKey canonical_key(std::initializer_list<std::int64_t> index) const {
-        return canonical_key(Index(index.begin(), index.size()));
-    }
-    /// Index tuple of a key.
-    std::vector<std::int64_t> index(std::int64_t key) const;
-
-    /// @cond
-    const std::shared_ptr<TensorState>& state() const { return state_; }
-
-protected:
-    AnyTensor() = default;
-    explicit AnyTensor(std::shared_ptr<TensorState> state) : state_(std::move(state)) {}
-    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,
-              std::string name);
-    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string name);
-    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
-              std::string name);
-    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string_view names,
-              std::string_view symmetry, std::string name);
-    AnyTensor(const AnyTensor& other) { *this = other; }
-    AnyTensor(AnyTensor&& other) noexcept = default;
-    AnyTensor& operator=(const AnyTensor& other);
-    AnyTensor& operator=(AnyTensor&& other) noexcept = default;
-    ~AnyTensor() = default;
-
-    Factor labelled(const Labels& labels) const;
-    void fill_with(const void* value);
-    void for_each_element_here(const char* where, const std::function<void(Index, void*)>& f) const;
-    void keep_real();
-    ElementValue only_element() const;
-    std::shared_ptr<TensorState> converted(const ElementKernels& kernels) const;
-    /// Writes the values; gives the keys.
-    std::vector<std::int64_t> pairs_here(const std::function<void*(std::int64_t count)>& room) const;
-    void write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, double tolerance);
-    void accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, const void* alpha, const void* beta);
-    void read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t count)>& room) const;
-    void gather_all(const std::function<void*(std::int64_t count)>& room) const;
-    void gather_at(std::int64_t root, const std::function<void*(std::int64_t count)>& room) const;
-    void write_array(const void* data, std::span<const std::int64_t> strides);
-    void* array_here();
-    static std::shared_ptr<TensorState> adopted(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents,
-                                                void* data, std::shared_ptr<const void> owner, std::string name);
-    std::shared_ptr<TensorState> sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
-    void write_slice(const std::vector<std::int64_t>& begin, const AnyTensor& part, const void* alpha, const void* beta);
-    std::shared_ptr<TensorState> resymmetrized(const Symmetry& symmetry) const;
-    std::shared_ptr<TensorState> reshaped_to(const std::vector<std::int64_t>& extents, bool last_fastest) const;
-    static std::shared_ptr<TensorState> joined(int dimension, const std::vector<const AnyTensor*>& parts);
-    static std::shared_ptr<TensorState> transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source,
-                                                    const World& target);
-
-private:
-    friend class AnySparseTensor;
-    std::shared_ptr<TensorState> state_;
-    /// @endcond
-};
 
 /// Types in which sums over elements are made and norms are told.
 template <class T>
@@ -184,17 +75,17 @@ public:
     ///         tensor has more than 2^63 - 1 elements, extents or symmetry differ between ranks, or the tree is antisymmetric and elements
     ///         have no negatives; OutOfMemory if a rank's part is over the limit
     Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry = {}, std::string name = "")
-        : AnyTensor(element_kernels<T>(), world, std::move(extents), symmetry, std::move(name)) {}
+        : AnyTensor(element_kernels<T>(), Storage::dense, world, std::move(extents), symmetry, std::move(name)) {}
     /// Zeros without symmetry, with a name.
     /// @throws InvalidArgument also for a name with a parenthesis: it is meant as a symmetry, which needs letters for the dimensions
     Tensor(const World& world, std::vector<std::int64_t> extents, std::string name)
-        : AnyTensor(element_kernels<T>(), world, std::move(extents), std::move(name)) {}
+        : AnyTensor(element_kernels<T>(), Storage::dense, world, std::move(extents), GivenSymmetry(), std::move(name)) {}
     /// Zeros, with the symmetry in Cyclops' vector form, e.g. {AS, NS, AS, NS}.
     Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations, std::string name = "")
-        : AnyTensor(element_kernels<T>(), world, std::move(extents), relations, std::move(name)) {}
+        : AnyTensor(element_kernels<T>(), Storage::dense, world, std::move(extents), GivenSymmetry(relations), std::move(name)) {}
     /// Zeros, with the symmetry as text over letters, e.g. Tensor<double>(w, {v,v,o,o}, "abij", "antisym(a,b) antisym(i,j)").
     Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names, std::string_view symmetry, std::string name = "")
-        : AnyTensor(element_kernels<T>(), world, std::move(extents), names, symmetry, std::move(name)) {}
+        : AnyTensor(element_kernels<T>(), Storage::dense, world, std::move(extents), GivenSymmetry(names, symmetry), std::move(name)) {}
     /// Elements of a tensor of another type whose values T has, too, with its symmetry. Collective.
     template <class S>
     requires(!std::is_same_v<S, T> && is_lossless<S, T>) explicit Tensor(const Tensor<S>& other)
@@ -206,6 +97,12 @@ public:
     Tensor& operator=(Tensor&& other) noexcept = default;  ///< Likewise by moving. Local.
     ~Tensor() = default;
 
+    /// A dense tensor whose element type is known at run time, which moves in. Local. @throws InvalidArgument for another type or storage
+    template <std::same_as<AnyTensor> Any>
+    explicit Tensor(Any tensor) : AnyTensor(std::move(tensor).checked(element_kernels<T>(), Storage::dense)) {}
+
+    /// Elements stored over all ranks, each orbit of the symmetry once. Local.
+    std::int64_t packed_size() const { return stored(); }
     /// Labels the dimensions. Local; the statement that uses it is collective.
     IndexedTensor<T> operator[](const Labels& labels) const { return IndexedTensor<T>(labelled(labels)); }
 
@@ -227,7 +124,9 @@ public:
     /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types (the
     /// imaginary part is zero where a hermitian node makes the element real). Where low and high are equal, that value.
     /// @throws InvalidArgument unless low <= high, both finite
-    void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5) requires kernels::has_fractions<T>;
+    void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5) requires kernels::has_fractions<T> {
+        fill_random_between(seed, low, high);
+    }
 
     /// Writes value by key; any rank may give any number of pairs. An element may be written several times, by keys that the symmetry
     /// relates too (sign and conjugation considered), if the values agree: they differ by no more than 8 units in the last place of the
@@ -238,7 +137,7 @@ public:
     ///         diagonal of an antisymmetric or hollow group, or one that is not real where a hermitian group makes the element real; for a
     ///         tolerance that is negative or not a number
     void write(std::span<const std::int64_t> keys, std::span<const T> values, double tolerance = 0) {
-        write_pairs(keys, values.data(), std::ssize(values), tolerance);
+        write_pairs(keys, values.data(), std::ssize(values), Duplicates::refuse, tolerance);
     }
     /// A few pairs, as in write({A.key({0, 1})}, {2.5}).
     void write(std::initializer_list<std::int64_t> keys, std::initializer_list<T> values) {
@@ -304,11 +203,13 @@ public:
     /// @throws InvalidArgument for a world of several ranks or without data, or an address that is not so aligned
     static Tensor over_array(const World& world, std::vector<std::int64_t> extents, T* data, std::shared_ptr<const void> owner,
                              std::string name = "") {
-        return Tensor(adopted(element_kernels<T>(), world, std::move(extents), data, std::move(owner), std::move(name)));
+        return typed(adopted(element_kernels<T>(), world, std::move(extents), data, std::move(owner), std::move(name)));
     }
     /// Elements begin <= index < end of each dimension as a new tensor; it keeps the symmetry where related dimensions
     /// have the same range, else loses it there.
-    Tensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const { return Tensor(sliced(begin, end)); }
+    Tensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
+        return typed(AnyTensor::slice(begin, end));
+    }
     /// this[begin + x] = alpha * part[x] + beta * this[begin + x]; for beta = 0 elements are replaced, and not read. With symmetry
     /// among the dimensions written the same rules hold as for a statement: related dimensions need the same range and `part` the
     /// same symmetry, or ranges that do not overlap.
@@ -323,47 +224,68 @@ public:
     /// the last index is fastest, as in NumPy.
     /// @throws InvalidArgument unless the product of the extents is the same
     Tensor reshaped(const std::vector<std::int64_t>& extents, bool last_fastest = false) const {
-        return Tensor(AnyTensor::reshaped_to(extents, last_fastest));
+        return typed(AnyTensor::reshaped(extents, last_fastest));
     }
     /// Same elements with another symmetry tree. With a larger symmetry one element of each orbit is taken
     /// (canonical()); with a smaller one the tensor is unpacked.
-    Tensor with_symmetry(const Symmetry& symmetry) const { return Tensor(resymmetrized(symmetry)); }
+    Tensor with_symmetry(const Symmetry& symmetry) const { return typed(AnyTensor::with_symmetry(symmetry)); }
 
     /// Sum over the full tensor.
-    T sum() const requires kernels::has_negative<T>;
+    T sum() const requires kernels::has_negative<T> {
+        T result;
+        sum_to(&result);
+        return result;
+    }
     /// Sum of absolute values.
-    norm_of<T> norm1() const requires kernels::has_negative<T>;
+    norm_of<T> norm1() const requires kernels::has_negative<T> { return static_cast<norm_of<T>>(norm1_of_all()); }
     /// Square root of the sum of squared absolute values; squares may be too large or too small for their type.
-    norm_of<T> norm() const requires kernels::has_negative<T>;
+    norm_of<T> norm() const requires kernels::has_negative<T> { return static_cast<norm_of<T>>(norm_of_all()); }
     /// Largest absolute value.
-    norm_of<T> norm_max() const requires kernels::has_negative<T>;
+    norm_of<T> norm_max() const requires kernels::has_negative<T> { return static_cast<norm_of<T>>(norm_max_of_all()); }
     /// Sum over the full tensor of conj(this) * other; extents must agree, symmetries may differ.
-    T dot(const Tensor& other) const requires kernels::has_negative<T>;
+    T dot(const Tensor& other) const requires kernels::has_negative<T> {
+        T result;
+        dot_to(other, &result);
+        return result;
+    }
     /// The only element of an order-0 tensor, on every rank.
     T scalar() const {
         const auto element = only_element();
         return *static_cast<const T*>(element.data());
     }
     /// Largest element by absolute value, with its canonical indices; the first NaN by key if there is one.
-    Extremum<T> largest_magnitude() const requires kernels::has_negative<T>;
+    Extremum<T> largest_magnitude() const requires kernels::has_negative<T> {
+        Extremum<T> best;
+        best.index = largest_magnitude_to(&best.value);
+        return best;
+    }
     /// Smallest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
-    Extremum<T> minimum() const requires kernels::has_negative<T>;
+    Extremum<T> minimum() const requires kernels::has_negative<T> {
+        Extremum<T> best;
+        best.index = least_or_largest_to(false, &best.value);
+        return best;
+    }
     /// Largest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
-    Extremum<T> maximum() const requires kernels::has_negative<T>;
+    Extremum<T> maximum() const requires kernels::has_negative<T> {
+        Extremum<T> best;
+        best.index = least_or_largest_to(true, &best.value);
+        return best;
+    }
     /// Prints elements with |value| >= cutoff, and NaN, as "i j k value" lines in key order on rank 0's stream: those that are stored. With
     /// a symmetry the first line begins with # and says that they are one of each orbit.
-    void print(std::ostream& stream, norm_of<T> cutoff = 0) const requires kernels::is_number<T>;
+    void print(std::ostream& stream, norm_of<T> cutoff = 0) const requires kernels::is_number<T> { AnyTensor::print(stream, cutoff); }
 
     /// @cond
     explicit Tensor(std::shared_ptr<TensorState> state) : AnyTensor(std::move(state)) {}
+    std::shared_ptr<TensorState> state() const { return dense_state(); }
     template <class S>
     Tensor<S> converted_to() const {
-        return Tensor<S>(converted(element_kernels<S>()));
+        return Tensor<S>(AnyTensor::converted_to(element_kernels<S>()));
     }
-    static Tensor joined_from(int dimension, const std::vector<const AnyTensor*>& parts) { return Tensor(joined(dimension, parts)); }
-    static Tensor transferred_to(const World& meeting, const Tensor& source, const World& target) {
-        return Tensor(transferred(element_kernels<T>(), meeting, source, target));
-    }
+
+private:
+    /// What a call of the untyped tensor makes has this type.
+    static Tensor typed(AnyTensor tensor) { return Tensor(std::move(tensor)); }
     /// @endcond
 };
 
@@ -372,7 +294,7 @@ public:
 /// @throws InvalidArgument if orders, other extents or worlds differ, or there is no such dimension
 template <class T, class... More>
 Tensor<T> concatenated(int dimension, const Tensor<T>& first, const More&... others) requires(std::is_same_v<Tensor<T>, More>&&...) {
-    return Tensor<T>::joined_from(dimension, {&first, &others...});
+    return Tensor<T>(AnyTensor::joined(dimension, {&first, &others...}));
 }
 
 /// A copy of a tensor on another world. Collective over `meeting`, which holds the ranks of both worlds. On ranks outside the
@@ -381,17 +303,23 @@ Tensor<T> concatenated(int dimension, const Tensor<T>& first, const More&... oth
 /// @throws InvalidArgument if no rank has the source, a rank of it is not in `meeting`, or only some of the worlds are dry runs
 template <class T>
 Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target) {
-    return Tensor<T>::transferred_to(meeting, source, target);
+    return Tensor<T>(AnyTensor::transferred(element_kernels<T>(), meeting, source, target));
 }
 
 /// Complex conjugate of every element; keeps the symmetry. Collective.
 template <class T>
-Tensor<T> conj(const Tensor<T>& A);
+Tensor<T> conj(const Tensor<T>& A) {
+    return Tensor<T>(A.conjugated());
+}
 /// Real part; a hermitian tree becomes symmetric. Collective.
 template <class T>
-Tensor<T> real(const Tensor<std::complex<T>>& A);
+Tensor<T> real(const Tensor<std::complex<T>>& A) {
+    return Tensor<T>(A.part_of_complex(false, element_kernels<T>()));
+}
 /// Imaginary part; a hermitian node becomes antisymmetric. Collective.
 template <class T>
-Tensor<T> imag(const Tensor<std::complex<T>>& A);
+Tensor<T> imag(const Tensor<std::complex<T>>& A) {
+    return Tensor<T>(A.part_of_complex(true, element_kernels<T>()));
+}
 
 }  // namespace arges

@@ -5,8 +5,7 @@
 
 #include "arges/arges.hpp"
 #include "arges/checkpoint.hpp"
-#include "handles/statement_handle.hpp"
-#include "handles/tensor_handle.hpp"
+#include "interface/typed_tensor.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -25,19 +24,17 @@ struct arges_world {
 };
 
 struct arges_tensor {
-    arges::handles::TensorHandle handle = arges::Tensor<double>();
+    arges::AnyTensor tensor{};
 };
 
 struct arges_statement {
     /// What terms are restricted to.
     struct Mask {
-        arges::handles::TensorHandle tensor;
-        arges::Labels labels;
+        arges::AnyIndexedTensor tensor;
         bool is_complement = false;
     };
-    arges::handles::TensorHandle left;
-    arges::Labels labels;
-    arges::handles::ExpressionHandle right;  // of the left type
+    arges::AnyIndexedTensor left;
+    arges::AnyExpression right;  // of the left type
     std::vector<Mask> masks{};
     std::vector<std::string> repeated{}, summed{};
 };
@@ -49,10 +46,6 @@ struct arges_checkpoint {
 };
 
 namespace arges::c {
-
-using handles::ExpressionHandle;
-using handles::Number;
-using handles::TensorHandle;
 
 /// Notes which function is called, for messages.
 void begin_call(const char* function) noexcept;
@@ -108,16 +101,7 @@ Symmetry symmetry_of(int order, const char* letters, const char* symmetry);
 const World& meeting(std::initializer_list<const arges_tensor*> tensors);
 
 /// An element of the caller. A bool is any byte but 0.
-template <class T>
-T element_at(const void* place) {
-    if constexpr (std::is_same_v<T, bool>) {
-        return *static_cast<const unsigned char*>(place) != 0;
-    } else {
-        T element;
-        std::memcpy(static_cast<void*>(&element), place, sizeof element);
-        return element;
-    }
-}
+ElementValue element_at(ElementType type, const void* place);
 /// An element as a number; `otherwise` for null.
 Number number_at(ElementType type, const void* place, std::int64_t otherwise);
 
@@ -126,8 +110,8 @@ class TensorResult {
 public:
     TensorResult() = default;
     TensorResult(arges_tensor** place, const char* name) : place_(&given(place, name)), box_(std::make_unique<arges_tensor>()) {}
-    void give(TensorHandle tensor) noexcept {
-        box_->handle = std::move(tensor);
+    void give(AnyTensor tensor) noexcept {
+        box_->tensor = std::move(tensor);
         *place_ = box_.release();
     }
 
@@ -151,9 +135,7 @@ FreeArray<T> free_array(std::int64_t count) {
     return array;
 }
 
-/// @throws InvalidArgument unless the tensor is dense and has floating-point elements
-inline void require_floating(const TensorHandle& tensor, const char* what) {
-    tensor.visit_floating(what, [](const auto&) {});
-}
+/// @throws InvalidArgument unless the tensor is dense
+void require_dense(const AnyTensor& tensor, const char* what);
 
 }  // namespace arges::c

@@ -108,12 +108,21 @@ Symmetry symmetry_of(int order, const char* letters, const char* symmetry) {
 const World& meeting(std::initializer_list<const arges_tensor*> tensors) {
     const auto found = std::find_if(tensors.begin(), tensors.end(), [](const auto* tensor) { return tensor != nullptr; });
     if (found == tensors.end()) refuse("the tensor is a null pointer; create one with arges_tensor_create()");
-    return (*found)->handle.world();
+    return (*found)->tensor.world();
 }
 
 Number number_at(ElementType type, const void* place, std::int64_t otherwise) {
     if (place == nullptr) return otherwise;
-    return with_element_type(type, [&]<class T>() { return handles::number_from(element_at<T>(place)); });
+    return number_from(element_at(type, place).data(), type);
+}
+
+ElementValue element_at(ElementType type, const void* place) {
+    if (type == ElementType::boolean) return ElementValue::of(*static_cast<const unsigned char*>(place) != 0);
+    return {place, kernels_of(type).size};
+}
+
+void require_dense(const AnyTensor& tensor, const char* what) {
+    if (tensor.is_sparse()) refuse(tensor.title() + ": " + what + " needs a dense tensor; make one with to_dense()");
 }
 
 }  // namespace arges::c

@@ -77,41 +77,42 @@ arges_status set_value(const char* function, arges_checkpoint* checkpoint, const
 arges_status arges_read_tensor(const arges_world* world, const char* path, arges_type type, arges_tensor** tensor) {
     return read(
         __func__, world, path, type, tensor, dense_cure, []<class T>() { return is_dense_file_type<T>; },
-        []<class T>(const arges::World& own, const std::string& file) -> TensorHandle { return arges::read_tensor<T>(own, file); });
+        []<class T>(const arges::World& own, const std::string& file) -> arges::AnyTensor { return arges::read_tensor<T>(own, file); });
 }
 
 arges_status arges_read_sparse(const arges_world* world, const char* path, arges_type type, arges_tensor** tensor) {
     return read(
         __func__, world, path, type, tensor, sparse_cure, []<class T>() { return is_sparse_file_type<T>; },
-        []<class T>(const arges::World& own, const std::string& file) -> TensorHandle { return arges::read_sparse<T>(own, file).tensor; });
+        []<class T>(const arges::World& own, const std::string& file) -> arges::AnyTensor {
+            return arges::read_sparse<T>(own, file).tensor;
+        });
 }
 
 arges_status arges_write_npy(const arges_tensor* tensor, const char* path) {
     return guarded(__func__, [&] {
-        const auto& handle = given(tensor, "tensor").handle;
+        const auto& own = given(tensor, "tensor").tensor;
         std::string file;
-        handle.world().agree([&] {
+        own.world().agree([&] {
             file = text_of(path, "path");
-            require_floating(handle, "arges_write_npy");
+            require_floating(own, "arges_write_npy");
         });
-        handle.visit_floating("arges_write_npy", [&](const auto& own) { arges::write_npy(own, file); });
+        with_floating(own, "arges_write_npy", [&](const auto& typed) { arges::write_npy(typed, file); });
     });
 }
 
 arges_status arges_write_sparse(const arges_tensor* tensor, const char* path) {
     return guarded(__func__, [&] {
-        const auto& handle = given(tensor, "tensor").handle;
+        const auto& own = given(tensor, "tensor").tensor;
         std::string file;
-        handle.world().agree([&] {
+        own.world().agree([&] {
             file = text_of(path, "path");
-            handle.visit_sparse("arges_write_sparse", [&](const auto& own) {
-                if (!is_sparse_file_type<arges::handles::element_of<decltype(own)>>)
-                    refuse(handle.title() + ": elements of type " + to_string(handle.element()) + " are not written to files" +
-                           sparse_cure);
+            with_sparse(own, "arges_write_sparse", [&]<class T>(const arges::SparseTensor<T>&) {
+                if (!is_sparse_file_type<T>)
+                    refuse(own.title() + ": elements of type " + to_string(own.element()) + " are not written to files" + sparse_cure);
             });
         });
-        handle.visit_sparse("arges_write_sparse", [&](const auto& own) {
-            if constexpr (is_sparse_file_type<arges::handles::element_of<decltype(own)>>) arges::write_sparse(own, file);
+        with_sparse(own, "arges_write_sparse", [&]<class T>(const arges::SparseTensor<T>& typed) {
+            if constexpr (is_sparse_file_type<T>) arges::write_sparse(typed, file);
         });
     });
 }
@@ -137,9 +138,9 @@ arges_status arges_checkpoint_add(arges_checkpoint* checkpoint, const char* name
         std::string own_name;
         own.world.agree([&] {
             own_name = text_of(name, "name");
-            require_floating(given(tensor, "tensor").handle, "arges_checkpoint_add");
+            require_floating(given(tensor, "tensor").tensor, "arges_checkpoint_add");
         });
-        tensor->handle.visit_floating("arges_checkpoint_add", [&](const auto& kept) { own.writer->add(own_name, kept); });
+        with_floating(tensor->tensor, "arges_checkpoint_add", [&](const auto& kept) { own.writer->add(own_name, kept); });
     });
 }
 

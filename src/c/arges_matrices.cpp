@@ -17,8 +17,7 @@ struct Wanted {
         is_wanted = place != nullptr;
         if (is_wanted) room = TensorResult(place, name);
     }
-    template <class T>
-    void give(arges::Tensor<T>&& tensor) noexcept {
+    void give(arges::AnyTensor tensor) noexcept {
         if (is_wanted) room.give(std::move(tensor));
     }
 };
@@ -43,14 +42,14 @@ struct Spectrum {
 template <class Check, class F>
 arges_status factorized(const char* function, const arges_tensor* a, const char* labels, Check&& check, F&& f) {
     return guarded(function, [&] {
-        const auto& handle = given(a, "a").handle;
+        const auto& own = given(a, "a").tensor;
         std::optional<arges::Labels> own_labels;
-        handle.world().agree([&] {
+        own.world().agree([&] {
             own_labels = labels_of(labels, "labels");
-            require_floating(handle, function);
+            require_floating(own, function);
             check();
         });
-        handle.visit_floating(function, [&](const auto& tensor) { f(tensor[*own_labels]); });
+        with_floating(own, function, [&](const auto& tensor) { f(tensor[*own_labels]); });
     });
 }
 
@@ -65,18 +64,16 @@ arges_status solved(const char* function, const arges_tensor* a, const char* a_l
             result = TensorResult(x, "x");
             left = labels_of(a_labels, "a_labels");
             right = labels_of(b_labels, "b_labels");
-            const auto& matrix = given(a, "a").handle;
-            const auto& given_side = given(b, "b").handle;
+            const auto& matrix = given(a, "a").tensor;
+            const auto& given_side = given(b, "b").tensor;
             require_floating(matrix, function);
             require_floating(given_side, function);
             if (matrix.element() != given_side.element())
                 refuse("elements of types " + to_string(matrix.element()) + " and " + to_string(given_side.element()) +
                        "; convert one of the tensors by arges_tensor_convert()");
         });
-        a->handle.visit_floating(function, [&]<class Tensor>(const Tensor& A) {
-            b->handle.visit_floating(function, [&]<class Other>(const Other& B) {
-                if constexpr (std::is_same_v<Tensor, Other>) result.give(solve(A[*left], B[*right]));
-            });
+        with_floating(a->tensor, function, [&]<class T>(const arges::Tensor<T>& A) {
+            result.give(solve(A[*left], arges::Tensor<T>(b->tensor.dense_state())[*right]));
         });
     });
 }
@@ -114,7 +111,7 @@ arges_status arges_svd(const arges_tensor* a, const char* labels, int64_t rank, 
             options.left = own_u.is_wanted;
             options.right = own_vh.is_wanted;
             auto result = arges::svd(A, options);
-            Spectrum spectrum(a->handle.world(), result.s);
+            Spectrum spectrum(a->tensor.world(), result.s);
             own_u.give(std::move(result.U));
             spectrum.give(count, s);
             own_vh.give(std::move(result.Vh));
@@ -129,7 +126,7 @@ arges_status arges_eigh(const arges_tensor* a, const char* labels, int64_t* coun
             arges::EighOptions options;
             options.vectors = own.is_wanted;
             auto result = arges::eigh(A, options);
-            Spectrum spectrum(a->handle.world(), result.values);
+            Spectrum spectrum(a->tensor.world(), result.values);
             spectrum.give(count, values);
             own.give(std::move(result.vectors));
         });

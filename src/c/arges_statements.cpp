@@ -4,20 +4,16 @@
 #include <algorithm>
 
 using namespace arges::c;
+using arges::AnyExpression;
+using arges::AnyTensor;
 
 namespace {
 
 /// A product of tensors with a number in front, in the type of the left-hand side.
-ExpressionHandle scaled(const ExpressionHandle& product, arges::ElementType type, const void* alpha) {
-    return arges::with_element_type(type, [&]<class T>() -> ExpressionHandle {
-        auto own = product.of<T>();
-        if (alpha != nullptr) own.scale(element_at<T>(alpha));
-        return own;
-    });
-}
-
-ExpressionHandle no_terms(arges::ElementType type) {
-    return arges::with_element_type(type, []<class T>() -> ExpressionHandle { return arges::Expression<T>(); });
+AnyExpression scaled(const AnyExpression& product, arges::ElementType type, const void* alpha) {
+    auto own = product.as(type);
+    if (alpha != nullptr) own.scale(element_at(type, alpha).data());
+    return own;
 }
 
 void add_names(std::vector<std::string>& names, const char* labels, const char* name) {
@@ -27,9 +23,9 @@ void add_names(std::vector<std::string>& names, const char* labels, const char* 
 }
 
 /// The terms with what holds for all of them.
-ExpressionHandle right_side(const arges_statement& statement) {
+AnyExpression right_side(const arges_statement& statement) {
     auto right = statement.right;
-    for (const auto& mask : statement.masks) right = arges::handles::masked(mask.tensor, mask.labels, mask.is_complement, std::move(right));
+    for (const auto& mask : statement.masks) right = arges::masked(mask.tensor, mask.is_complement, std::move(right));
     for (auto& term : right.terms()) {
         term.repeated = statement.repeated;
         term.summed = statement.summed;
@@ -38,7 +34,7 @@ ExpressionHandle right_side(const arges_statement& statement) {
 }
 
 /// Likewise for an assignment: without terms and beta, zeros are assigned.
-ExpressionHandle assigned(const arges_statement& statement, const void* beta) {
+AnyExpression assigned(const arges_statement& statement, const void* beta) {
     if (statement.right.terms().empty() && beta == nullptr) return {std::int64_t{0}, statement.left.element()};
     return right_side(statement);
 }
@@ -48,16 +44,15 @@ ExpressionHandle assigned(const arges_statement& statement, const void* beta) {
 arges_status arges_contract(const void* alpha, const arges_tensor* a, const char* a_labels, const arges_tensor* b, const char* b_labels,
                             const void* beta, arges_tensor* c, const char* c_labels) {
     return guarded(__func__, [&] {
-        std::optional<ExpressionHandle> right;
-        std::optional<arges::Labels> labels;
+        std::optional<AnyExpression> right;
+        std::optional<arges::AnyIndexedTensor> left;
         meeting({c, a, b}).agree([&] {
-            const auto& left = given(c, "c").handle;
-            labels = labels_of(c_labels, "c_labels");
-            ExpressionHandle product(given(a, "a").handle, labels_of(a_labels, "a_labels"));
-            if (b != nullptr) product = product * ExpressionHandle(b->handle, labels_of(b_labels, "b_labels"));
-            right = scaled(product, left.element(), alpha);
+            left.emplace(given(c, "c").tensor[labels_of(c_labels, "c_labels")]);
+            AnyExpression product = given(a, "a").tensor[labels_of(a_labels, "a_labels")];
+            if (b != nullptr) product = product * b->tensor[labels_of(b_labels, "b_labels")];
+            right = scaled(product, left->element(), alpha);
         });
-        arges::handles::assign(c->handle, *labels, *right, number_at(c->handle.element(), beta, 0));
+        left->assign(*right, number_at(left->element(), beta, 0));
     });
 }
 
@@ -65,26 +60,24 @@ arges_status arges_einsum(const char* text, int count, const arges_tensor* const
     return guarded(__func__, [&] {
         require_array(operands, count, "operands");
         TensorResult room;
-        std::vector<TensorHandle> tensors;
+        std::vector<const AnyTensor*> tensors;
         std::string own_text;
         const auto known = std::find_if(operands, operands + count, [](const auto* tensor) { return tensor != nullptr; });
         meeting({known == operands + count ? nullptr : *known}).agree([&] {
             room = TensorResult(result, "result");
             own_text = text_of(text, "text");
-            for (int o = 0; o < count; ++o) tensors.push_back(given(operands[o], ("operand " + std::to_string(o + 1)).c_str()).handle);
+            for (int o = 0; o < count; ++o) tensors.push_back(&given(operands[o], ("operand " + std::to_string(o + 1)).c_str()).tensor);
         });
-        room.give(arges::handles::einsum(own_text, tensors));
+        room.give(arges::einsum(own_text, tensors));
     });
 }
 
 arges_status arges_statement_create(arges_tensor* left, const char* labels, arges_statement** statement) {
     return guarded(__func__, [&] {
-        const auto& handle = given(left, "left").handle;
+        const auto& own = given(left, "left").tensor;
         given(statement, "statement");
-        auto own_labels = labels_of(labels, "labels");
-        handle.factor(own_labels);  // labels that do not fit the tensor are refused here
         *statement =
-            std::make_unique<arges_statement>(arges_statement{handle, std::move(own_labels), no_terms(handle.element())}).release();
+            std::make_unique<arges_statement>(arges_statement{own[labels_of(labels, "labels")], AnyExpression(own.element())}).release();
     });
 }
 
@@ -101,15 +94,15 @@ arges_status arges_statement_add(arges_statement* statement, const void* alpha, 
         require_array(factors, count, "factors");
         require_array(labels, count, "labels");
         const auto fitted = choice<arges::Projection>(projection, ARGES_CANONICAL, "projection");
-        std::optional<ExpressionHandle> product;
+        std::optional<AnyExpression> product;
         for (int f = 0; f < count; ++f) {
             const auto place = "of factor " + std::to_string(f + 1);
-            ExpressionHandle factor(given(factors[f], ("the tensor " + place).c_str()).handle,
-                                    labels_of(labels[f], ("labels " + place).c_str()));
-            if (conjugated != nullptr && conjugated[f] != 0) factor = conjugate(factor);
+            AnyExpression factor =
+                given(factors[f], ("the tensor " + place).c_str()).tensor[labels_of(labels[f], ("labels " + place).c_str())];
+            if (conjugated != nullptr && conjugated[f] != 0) factor = conj(factor);
             product = product ? *product * factor : factor;
         }
-        if (!product) product = ExpressionHandle(std::int64_t{1}, type);
+        if (!product) product = AnyExpression(std::int64_t{1}, type);
         auto term = scaled(*product, type, alpha);
         for (auto& part : term.terms()) part.projection = fitted;
         own.right = own.right + term;
@@ -119,11 +112,9 @@ arges_status arges_statement_add(arges_statement* statement, const void* alpha, 
 arges_status arges_statement_where(arges_statement* statement, const arges_tensor* mask, const char* labels, int complement) {
     return guarded(__func__, [&] {
         auto& own = given(statement, "statement");
-        const auto& handle = given(mask, "mask").handle;
-        if (!handle.is_sparse()) refuse("the mask " + handle.title() + " is dense; give a sparse tensor, see arges_tensor_to_sparse()");
-        auto own_labels = labels_of(labels, "labels");
-        handle.factor(own_labels);
-        own.masks.push_back({handle, std::move(own_labels), complement != 0});
+        const auto& tensor = given(mask, "mask").tensor;
+        if (!tensor.is_sparse()) refuse("the mask " + tensor.title() + " is dense; give a sparse tensor, see arges_tensor_to_sparse()");
+        own.masks.push_back({tensor[labels_of(labels, "labels")], complement != 0});
     });
 }
 
@@ -140,10 +131,8 @@ arges_status arges_statement_vouch(arges_statement* statement, const char* repea
 
 arges_status arges_statement_run(const arges_statement* statement, const void* beta) {
     return guarded(__func__, [&] {
-        const auto& own = given(statement, "statement");
-        std::optional<ExpressionHandle> right;
-        own.left.world().agree([&] { right = assigned(own, beta); });
-        arges::handles::assign(own.left, own.labels, *right, number_at(own.left.element(), beta, 0));
+        auto own = given(statement, "statement");
+        own.left.assign(assigned(own, beta), number_at(own.left.element(), beta, 0));
     });
 }
 
@@ -151,7 +140,7 @@ arges_status arges_statement_explain(const arges_statement* statement, const voi
     return guarded(__func__, [&] {
         const auto& own = given(statement, "statement");
         given(text, "text");
-        const auto plan = arges::handles::explain(own.left, own.labels, assigned(own, beta), number_at(own.left.element(), beta, 0));
+        const auto plan = own.left.explain(assigned(own, beta), number_at(own.left.element(), beta, 0));
         auto copy = free_array<char>(std::ssize(plan) + 1);
         std::copy_n(plan.c_str(), plan.size() + 1, copy.get());
         *text = copy.release();
@@ -160,9 +149,7 @@ arges_status arges_statement_explain(const arges_statement* statement, const voi
 
 arges_status arges_statement_divide(const arges_statement* statement) {
     return guarded(__func__, [&] {
-        const auto& own = given(statement, "statement");
-        std::optional<ExpressionHandle> divisor;
-        own.left.world().agree([&] { divisor = right_side(own); });
-        arges::handles::divide(own.left, own.labels, *divisor);
+        auto own = given(statement, "statement");
+        own.left /= right_side(own);
     });
 }

@@ -5,11 +5,12 @@
 #include <limits>
 
 using namespace arges::c;
-using arges::handles::is_sparse_tensor;
+using arges::AnyTensor;
+using arges::Storage;
 
 namespace {
 
-arges_status create(const char* function, bool is_sparse, const arges_world* world, arges_type type, int order, const int64_t* extents,
+arges_status create(const char* function, Storage storage, const arges_world* world, arges_type type, int order, const int64_t* extents,
                     const char* letters, const char* symmetry, const char* name, arges_tensor** tensor) {
     return guarded(function, [&] {
         const auto& own = given(world, "world").world;
@@ -25,7 +26,7 @@ arges_status create(const char* function, bool is_sparse, const arges_world* wor
             tree = symmetry_of(order, letters, symmetry);
             title = name == nullptr ? "" : name;
         });
-        result.give(arges::handles::made_tensor(element, is_sparse, own, std::move(lengths), tree, std::move(title)));
+        result.give(AnyTensor(element, storage, own, std::move(lengths), tree, std::move(title)));
     });
 }
 
@@ -33,13 +34,13 @@ arges_status create(const char* function, bool is_sparse, const arges_world* wor
 template <class Check, class Make>
 arges_status derived(const char* function, const arges_tensor* tensor, arges_tensor** place, Check&& check, Make&& make) {
     return guarded(function, [&] {
-        const auto& handle = given(tensor, "tensor").handle;
+        const auto& own = given(tensor, "tensor").tensor;
         TensorResult result;
-        handle.world().agree([&] {
+        own.world().agree([&] {
             result = TensorResult(place, "result");
-            check(handle);
+            check(own);
         });
-        result.give(make(handle));
+        result.give(make(own));
     });
 }
 
@@ -55,18 +56,18 @@ std::int64_t product_of(const std::vector<std::int64_t>& lengths) {
     return product;
 }
 
-const auto no_check = [](const TensorHandle&) {};
+const auto no_check = [](const AnyTensor&) {};
 
 }  // namespace
 
 arges_status arges_tensor_create(const arges_world* world, arges_type type, int order, const int64_t* extents, const char* letters,
                                  const char* symmetry, const char* name, arges_tensor** tensor) {
-    return create(__func__, false, world, type, order, extents, letters, symmetry, name, tensor);
+    return create(__func__, Storage::dense, world, type, order, extents, letters, symmetry, name, tensor);
 }
 
 arges_status arges_tensor_create_sparse(const arges_world* world, arges_type type, int order, const int64_t* extents, const char* letters,
                                         const char* symmetry, const char* name, arges_tensor** tensor) {
-    return create(__func__, true, world, type, order, extents, letters, symmetry, name, tensor);
+    return create(__func__, Storage::sparse, world, type, order, extents, letters, symmetry, name, tensor);
 }
 
 arges_status arges_tensor_destroy(arges_tensor* tensor) {
@@ -75,63 +76,57 @@ arges_status arges_tensor_destroy(arges_tensor* tensor) {
 }
 
 arges_status arges_tensor_copy(const arges_tensor* tensor, arges_tensor** copy) {
-    return derived(__func__, tensor, copy, no_check, arges::handles::copied);
+    return derived(__func__, tensor, copy, no_check, [](const AnyTensor& from) { return from; });
 }
 
 arges_status arges_tensor_convert(const arges_tensor* tensor, arges_type type, arges_tensor** result) {
     return derived(
-        __func__, tensor, result, [&](const TensorHandle&) { element_type(type); },
-        [&](const TensorHandle& handle) { return arges::handles::converted(handle, element_type(type)); });
+        __func__, tensor, result, [&](const AnyTensor&) { element_type(type); },
+        [&](const AnyTensor& from) { return from.converted(element_type(type)); });
 }
 
 arges_status arges_tensor_to_dense(const arges_tensor* tensor, arges_tensor** result) {
-    return derived(__func__, tensor, result, no_check, arges::handles::to_dense);
+    return derived(__func__, tensor, result, no_check, [](const AnyTensor& from) { return from.to_dense(); });
 }
 
 arges_status arges_tensor_to_sparse(const arges_tensor* tensor, double cutoff, arges_tensor** result) {
-    return derived(__func__, tensor, result, no_check,
-                   [&](const TensorHandle& handle) { return arges::handles::to_sparse(handle, cutoff); });
+    return derived(__func__, tensor, result, no_check, [&](const AnyTensor& from) { return from.to_sparse(cutoff); });
 }
 
 arges_status arges_tensor_slice(const arges_tensor* tensor, const int64_t* begin, const int64_t* end, arges_tensor** result) {
     std::vector<std::int64_t> first, behind;
     return derived(
         __func__, tensor, result,
-        [&](const TensorHandle& handle) {
-            first = numbers_of(begin, handle.order(), "begin");
-            behind = numbers_of(end, handle.order(), "end");
+        [&](const AnyTensor& from) {
+            first = numbers_of(begin, from.order(), "begin");
+            behind = numbers_of(end, from.order(), "end");
         },
-        [&](const TensorHandle& handle) {
-            return handle.visit([&](const auto& from) -> TensorHandle { return from.slice(first, behind); });
-        });
+        [&](const AnyTensor& from) { return from.slice(first, behind); });
 }
 
 arges_status arges_tensor_with_symmetry(const arges_tensor* tensor, const char* letters, const char* symmetry, arges_tensor** result) {
     arges::Symmetry tree;
     return derived(
-        __func__, tensor, result, [&](const TensorHandle& handle) { tree = symmetry_of(handle.order(), letters, symmetry); },
-        [&](const TensorHandle& handle) {
-            return handle.visit([&](const auto& from) -> TensorHandle { return from.with_symmetry(tree); });
-        });
+        __func__, tensor, result, [&](const AnyTensor& from) { tree = symmetry_of(from.order(), letters, symmetry); },
+        [&](const AnyTensor& from) { return from.with_symmetry(tree); });
 }
 
 arges_status arges_tensor_set_slice(arges_tensor* tensor, const int64_t* begin, const arges_tensor* part) {
     return guarded(__func__, [&] {
         std::vector<std::int64_t> first;
         meeting({tensor, part}).agree([&] {
-            const auto& whole = given(tensor, "tensor").handle;
+            first = numbers_of(begin, given(tensor, "tensor").tensor.order(), "begin");
             given(part, "part");
-            first = numbers_of(begin, whole.order(), "begin");
         });
-        arges::handles::set_slice(tensor->handle, first, part->handle);
+        tensor->tensor.set_slice(first, part->tensor);
     });
 }
 
-int arges_tensor_order(const arges_tensor* tensor) { return tensor == nullptr ? -1 : tensor->handle.order(); }
+int arges_tensor_order(const arges_tensor* tensor) { return tensor == nullptr ? -1 : tensor->tensor.order(); }
 
 arges_status arges_tensor_extents(const arges_tensor* tensor, int64_t* extents) {
     return guarded(__func__, [&] {
-        const auto& lengths = given(tensor, "tensor").handle.extents();
+        const auto& lengths = given(tensor, "tensor").tensor.extents();
         require_array(extents, std::ssize(lengths), "extents");
         std::copy(lengths.begin(), lengths.end(), extents);
     });
@@ -139,15 +134,15 @@ arges_status arges_tensor_extents(const arges_tensor* tensor, int64_t* extents) 
 
 arges_status arges_tensor_form(const arges_tensor* tensor, arges_type* type, int* is_sparse) {
     return guarded(__func__, [&] {
-        const auto& handle = given(tensor, "tensor").handle;
-        if (type != nullptr) *type = static_cast<arges_type>(handle.element());
-        if (is_sparse != nullptr) *is_sparse = handle.is_sparse() ? 1 : 0;
+        const auto& own = given(tensor, "tensor").tensor;
+        if (type != nullptr) *type = static_cast<arges_type>(own.element());
+        if (is_sparse != nullptr) *is_sparse = own.is_sparse() ? 1 : 0;
     });
 }
 
 arges_status arges_tensor_world(const arges_tensor* tensor, arges_world** world) {
     return guarded(__func__, [&] {
-        const auto& own = given(tensor, "tensor").handle.world();
+        const auto& own = given(tensor, "tensor").tensor.world();
         given(world, "world");
         *world = std::make_unique<arges_world>(arges_world{own}).release();
     });
@@ -155,18 +150,12 @@ arges_status arges_tensor_world(const arges_tensor* tensor, arges_world** world)
 
 arges_status arges_tensor_size(const arges_tensor* tensor, int64_t* full, int64_t* stored) {
     return guarded(__func__, [&] {
-        const auto& handle = given(tensor, "tensor").handle;
+        const auto& own = given(tensor, "tensor").tensor;
         std::int64_t all = 0;
-        handle.world().agree([&] {
-            if (full != nullptr) all = product_of(handle.extents());
-        });
-        const auto here = handle.visit([](const auto& own) {
-            if constexpr (is_sparse_tensor<decltype(own)>)
-                return own.nonzeros();
-            else
-                return own.packed_size();
+        own.world().agree([&] {
+            if (full != nullptr) all = product_of(own.extents());
         });
         if (full != nullptr) *full = all;
-        if (stored != nullptr) *stored = here;
+        if (stored != nullptr) *stored = own.stored();
     });
 }

@@ -28,18 +28,12 @@ inline void add_to(Digest& digest, const ElementArgument& argument) {
 }
 
 /// True for the element types all of whose bytes count.
-inline bool is_without_gaps(const ElementKernels& kernels) {
-    using enum ElementType;
-    for (const auto type : std::array{float32, float64, complex64, complex128, int16, int32, int64, boolean})
-        if (*kernels.type == *with_element_type(type, []<class T>() { return &typeid(T); })) return true;
-    return false;
-}
+inline bool is_without_gaps(const ElementKernels& kernels) { return known_type(kernels).has_value(); }
 
 inline void add_to(Digest& digest, const Symmetry& symmetry) { digest.add(symmetry.to_string()); }
 
 /// A tensor of a call: which one it is, or that there is none.
-inline void add_to(Digest& digest, const AnyTensor& tensor) { digest.add(tensor.state() ? tensor.state()->number : 0); }
-inline void add_to(Digest& digest, const AnySparseTensor& tensor) { digest.add(tensor.state() ? tensor.state()->number() : 0); }
+inline void add_to(Digest& digest, const AnyTensor& tensor) { digest.add(tensor.any_state() ? tensor.any_state()->number : 0); }
 
 /// Tensors by their addresses, null ones too.
 template <class Tensor>

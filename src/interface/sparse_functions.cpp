@@ -17,12 +17,6 @@ namespace arges {
 
 namespace {
 
-/// A dense tensor, to write to.
-struct DenseTarget : AnyTensor {
-    explicit DenseTarget(std::shared_ptr<TensorState> state) : AnyTensor(std::move(state)) {}
-    using AnyTensor::write_pairs;
-};
-
 class SparseElementFunction {
 public:
     SparseElementFunction(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
@@ -265,7 +259,7 @@ private:
             for (auto m = lengths().size(); m-- > 0;)
                 for (std::size_t k = 0; k < keys.size(); ++k) keys[k] = keys[k] * lengths()[m] + pattern_->indices[m][k];
         });
-        DenseTarget(left_.tensor).write_pairs(keys, results_.data(), std::ssize(keys), 0);
+        AnyTensor(left_.tensor).write_pairs(keys, results_.data(), std::ssize(keys), Duplicates::refuse);
     }
 
     void commit(bool accumulate) {

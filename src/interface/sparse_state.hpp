@@ -5,7 +5,7 @@
 #include "base/digest.hpp"
 #include "interface/sparse_pattern.hpp"
 #include "interface/sparse_values.hpp"
-#include "interface/world_state.hpp"
+#include "interface/tensor_state.hpp"
 
 #include <cassert>
 #include <memory>
@@ -20,15 +20,13 @@ inline constexpr int max_sparse_order = 16;
 inline constexpr std::int64_t max_sparse_length = std::int64_t{1} << 62;
 
 /// The nonzeros of one sparse tensor on this rank, whose type is known at run time.
-class SparseState {
+class SparseState : public AnyTensorState {
 public:
     /// No nonzeros. Takes a number for the pattern: all ranks make it together.
     /// @throws InvalidArgument if the lengths do not make a sparse tensor, or the world has no data
     SparseState(const ElementKernels& kernels, World handle, std::vector<std::int64_t> lengths, const Symmetry& symmetry,
                 std::string title);
-    ~SparseState() { world->hold(-held_); }
-    SparseState(const SparseState&) = delete;
-    SparseState& operator=(const SparseState&) = delete;
+    ~SparseState() override { world->hold(-held_); }
 
     const std::vector<std::int64_t>& lengths() const { return pattern_->lengths; }
     int order() const { return pattern_->order(); }
@@ -46,10 +44,6 @@ public:
         return {reinterpret_cast<const T*>(values_.data()), static_cast<std::size_t>(values_.count())};
     }
     const Communicator& comm() const { return world->communicator(); }
-    /// Name for messages.
-    std::string title() const { return name.empty() ? "sparse tensor" : name; }
-    /// Tells the tensors of a world apart, on all ranks alike.
-    std::uint64_t number() const { return number_; }
 
     /// Takes over nonzeros of this tensor, each coordinate on one rank only. Collective.
     /// @throws OutOfMemory if a rank has more than the memory limit allows
@@ -81,25 +75,19 @@ public:
     /// A tensor with the same pattern and copies of the values. Collective.
     std::shared_ptr<SparseState> copy() const;
 
-    const ElementKernels* kernels;  // of the element type, under plus-times if that is defined
-    World world_handle;
-    std::shared_ptr<WorldState> world;
-    std::string name;
     const Symmetry symmetry;  // the nonzeros are representatives of its orbits
-    int moves = 0;            // how often statements have put its nonzeros elsewhere
 
 private:
     /// With the pattern of another tensor. Local.
     SparseState(const SparseState& other, std::uint64_t number, SparseValues values);
 
-    std::uint64_t number_ = 0;
     std::shared_ptr<const SparsePattern> pattern_;  // made by replace(); where no other tensor has it, take() takes it apart
     SparseValues values_;
     std::int64_t held_ = 0;  // by values, of the rank that has most, so that accounts are equal on all ranks
 };
 
 /// Which tensor it is.
-inline void add_to(Digest& digest, const SparseState& tensor) { digest.add(tensor.number()).add(tensor.pattern()->identity); }
+inline void add_to(Digest& digest, const SparseState& tensor) { digest.add(tensor.number).add(tensor.pattern()->identity); }
 
 /// Bytes of `count` nonzeros.
 template <class T>
@@ -120,9 +108,13 @@ sparse::Nonzeros<T> no_nonzeros(std::vector<std::int64_t> lengths) {
 }
 
 /// The tensor with all its elements, itself where it has no symmetry. Collective. @throws InvalidArgument if there is none
-std::shared_ptr<SparseState> whole_state_of(const AnySparseTensor& tensor, const char* where);
+std::shared_ptr<SparseState> whole_state_of(const AnyTensor& tensor, const char* where);
 
-/// The tensor's state. @throws InvalidArgument if there is none
-SparseState& state_of(const AnySparseTensor& tensor, const char* where);
+/// The state of a sparse tensor. @throws InvalidArgument if there is none, or it is dense
+SparseState& sparse_state_of(const AnyTensor& tensor, const char* where);
+template <class T>
+SparseState& state_of(const SparseTensor<T>& tensor, const char* where) {
+    return sparse_state_of(tensor, where);
+}
 
 }  // namespace arges

@@ -154,9 +154,9 @@ std::shared_ptr<SparseState> whole_of(const std::shared_ptr<SparseState>& state)
     return result;
 }
 
-std::shared_ptr<SparseState> whole_state_of(const AnySparseTensor& tensor, const char* where) {
-    state_of(tensor, where);
-    return whole_of(tensor.state());
+std::shared_ptr<SparseState> whole_state_of(const AnyTensor& tensor, const char* where) {
+    sparse_state_of(tensor, where);
+    return whole_of(tensor.sparse_state());
 }
 
 SparseProjection::SparseProjection(const Communicator* comm, const sparse::NonzeroIndices& from, const SparseLayout& layout,

@@ -28,26 +28,27 @@ void check_lengths(const std::vector<std::int64_t>& lengths, const std::string& 
 
 SparseState::SparseState(const ElementKernels& element, World handle, std::vector<std::int64_t> lengths, const Symmetry& tree,
                          std::string title_)
-    : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), name(std::move(title_)),
-      symmetry(checked_symmetry(lengths, tree, title())), values_(element, 0) {
+    : AnyTensorState(element, std::move(handle), std::move(title_), true), symmetry(checked_symmetry(lengths, tree, title())),
+      values_(element, 0) {
     check_lengths(lengths, title());
     if (!element.has_negative && contains_kind(symmetry, NodeKind::antisymmetric))
         throw InvalidArgument(title() + ": elements of type " + readable_type(element.name) +
                               " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
     if (world->dry()) throw InvalidArgument(title() + ": the world is a dry run, which has no data; use a world of real ranks");
-    number_ = world->next_number();
-    pattern_ = std::make_shared<SparsePattern>(*world, no_indices(std::move(lengths)), SparsePattern::Place::by_hash, number_, 0, 0);
+    number = world->next_number();
+    pattern_ = std::make_shared<SparsePattern>(*world, no_indices(std::move(lengths)), SparsePattern::Place::by_hash, number, 0, 0);
 }
 
-SparseState::SparseState(const SparseState& other, std::uint64_t number, SparseValues values)
-    : kernels(other.kernels), world_handle(other.world_handle), world(other.world), name(other.name), symmetry(other.symmetry),
-      number_(number), pattern_(other.pattern_), values_(std::move(values)), held_(other.held_) {
+SparseState::SparseState(const SparseState& other, std::uint64_t own_number, SparseValues values)
+    : AnyTensorState(*other.kernels, other.world_handle, other.name, true), symmetry(other.symmetry), pattern_(other.pattern_),
+      values_(std::move(values)), held_(other.held_) {
+    number = own_number;
     world->hold(held_);
 }
 
 void SparseState::replace(AnyNonzeros nonzeros, SparsePattern::Place place) {
     const auto most = comm().maximum(nonzeros.values.count()), total = comm().sum(nonzeros.values.count());
-    const auto number = world->next_number();
+    const auto pattern_number = world->next_number();
     const auto value_bytes = most * kernels->size, bytes = SparsePattern::bytes(order(), most) + value_bytes;
     std::shared_ptr<const SparsePattern> pattern;
     world->agree([&] {
@@ -57,7 +58,8 @@ void SparseState::replace(AnyNonzeros nonzeros, SparsePattern::Place place) {
                               std::to_string(world->memory_limit()) +
                               " for all that it holds; use more ranks or raise the limit "
                               "(World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-        pattern = std::make_shared<SparsePattern>(*world, static_cast<sparse::NonzeroIndices&&>(nonzeros), place, number, total, most);
+        pattern =
+            std::make_shared<SparsePattern>(*world, static_cast<sparse::NonzeroIndices&&>(nonzeros), place, pattern_number, total, most);
     });
     pattern_ = std::move(pattern);
     values_ = std::move(nonzeros.values);
@@ -78,17 +80,18 @@ std::shared_ptr<const SparsePattern> SparseState::pattern_of(const std::shared_p
     const auto place = layout ? SparsePattern::Place::by_layout : SparsePattern::Place::anywhere;
     const auto& comm = world->communicator();
     const auto most = comm.maximum(indices.count()), total = comm.sum(indices.count());
-    const auto number = world->next_number();
+    const auto pattern_number = world->next_number();
     std::shared_ptr<const SparsePattern> pattern;
-    world->agree([&] { pattern = std::make_shared<SparsePattern>(*world, std::move(indices), place, number, total, most, layout); });
+    world->agree(
+        [&] { pattern = std::make_shared<SparsePattern>(*world, std::move(indices), place, pattern_number, total, most, layout); });
     return pattern;
 }
 
 AnyNonzeros SparseState::take() {
-    const auto number = world->next_number();
+    const auto pattern_number = world->next_number();
     AnyNonzeros given;
     world->agree([&] {
-        auto none = std::make_shared<SparsePattern>(*world, no_indices(lengths()), SparsePattern::Place::by_hash, number, 0, 0);
+        auto none = std::make_shared<SparsePattern>(*world, no_indices(lengths()), SparsePattern::Place::by_hash, pattern_number, 0, 0);
         sparse::NonzeroIndices& coordinates = given;
         if (pattern_.use_count() == 1)
             coordinates = std::move(const_cast<SparsePattern&>(*pattern_));
@@ -104,79 +107,34 @@ AnyNonzeros SparseState::take() {
 
 std::shared_ptr<SparseState> SparseState::copy() const {
     const CollectiveCall call(world->movement_communicator(), "SparseTensor", *this);
-    const auto number = world->next_number();
+    const auto pattern_number = world->next_number();
     std::shared_ptr<SparseState> result;
     world->agree([&] {
         if (held_ > world->free_bytes())
             throw OutOfMemory(title() + ": a copy of " + std::to_string(held_) + " bytes is over the memory limit of " +
                               std::to_string(world->memory_limit()) + "; move the tensor, or raise the limit");
-        result.reset(new SparseState(*this, number, values_.copy()));
+        result.reset(new SparseState(*this, pattern_number, values_.copy()));
     });
     return result;
 }
 
-SparseState& state_of(const AnySparseTensor& tensor, const char* where) {
-    if (!tensor.state())
-        throw InvalidArgument(std::string(where) + ": the sparse tensor has no shape yet (default-constructed or moved from); "
-                                                   "construct it with a world and lengths");
-    return *tensor.state();
-}
-
-AnySparseTensor::AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths,
-                                 const Symmetry& symmetry, std::string name) {
-    const CollectiveCall call(ranks_of(world), "SparseTensor", lengths, symmetry, std::string_view(kernels.type->name()));
-    world.size();  // refuses World::outside()
-    if (symmetry.trivial() && (name.find("sym(") != std::string::npos || name.find("hollow(") != std::string::npos ||
-                               name.find("hermitian(") != std::string::npos))
-        throw InvalidArgument("SparseTensor: \"" + name +
-                              "\" stands where the name of a tensor without symmetry does; for a symmetry give letters for the modes too, "
-                              "e.g. SparseTensor<double>(world, {4, 4}, \"ij\", \"antisym(i,j)\")");
-    state_ = std::make_shared<SparseState>(kernels, world, std::move(lengths), symmetry, std::move(name));
-}
-
-AnySparseTensor::AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths,
-                                 std::string_view names, std::string_view symmetry, std::string name)
-    : AnySparseTensor(kernels, world, std::move(lengths), Symmetry::parse(names, symmetry), std::move(name)) {}
-
-AnySparseTensor& AnySparseTensor::operator=(const AnySparseTensor& other) {
-    if (this != &other) state_ = other.state_ ? other.state_->copy() : nullptr;
-    return *this;
-}
-
-int AnySparseTensor::order() const { return state_of(*this, "order").order(); }
-const std::vector<std::int64_t>& AnySparseTensor::lengths() const { return state_of(*this, "lengths").lengths(); }
-const World& AnySparseTensor::world() const { return state_of(*this, "world").world_handle; }
-const std::string& AnySparseTensor::name() const { return state_of(*this, "name").name; }
-void AnySparseTensor::set_name(std::string name) { state_of(*this, "set_name").name = std::move(name); }
-
-bool AnySparseTensor::has_keys() const {
-    std::int64_t product = 1;
-    for (auto n : lengths())
-        if (__builtin_mul_overflow(product, std::max<std::int64_t>(1, n), &product)) return false;
-    return true;
-}
-
-std::int64_t AnySparseTensor::nonzeros() const { return state_of(*this, "nonzeros").pattern()->total; }
-
-const Symmetry& AnySparseTensor::symmetry() const { return state_of(*this, "symmetry").symmetry; }
-
-double AnySparseTensor::density() const {
+double AnyTensor::density() const {
     double result = whole_state_of(*this, "density")->pattern()->total;
-    for (auto n : lengths()) result = n == 0 ? 0 : result / static_cast<double>(n);
+    for (auto n : extents()) result = n == 0 ? 0 : result / static_cast<double>(n);
     return result;
 }
 
-std::int64_t AnySparseTensor::local_nonzeros() const { return state_of(*this, "local_nonzeros").count(); }
+std::int64_t AnyTensor::local_nonzeros() const { return sparse_state_of(*this, "local_nonzeros").count(); }
 
-std::span<const std::int64_t> AnySparseTensor::local_indices(int mode) const {
-    const auto& state = state_of(*this, "local_indices");
+std::span<const std::int64_t> AnyTensor::local_indices(int mode) const {
+    const auto& state = sparse_state_of(*this, "local_indices");
     if (mode < 0 || mode >= state.order())
         throw InvalidArgument(state.title() + ": mode " + std::to_string(mode) + " of a tensor of order " + std::to_string(state.order()) +
                               "; modes count from 0");
     return state.pattern()->indices[mode];
 }
 
-const void* AnySparseTensor::values_here() const { return state_of(*this, "local_values").values().data(); }
-void* AnySparseTensor::values_here() { return state_of(*this, "local_values").values().data(); }
+const void* AnyTensor::values_here() const { return sparse_state_of(*this, "local_values").values().data(); }
+void* AnyTensor::values_here() { return sparse_state_of(*this, "local_values").values().data(); }
 
 }  // namespace arges

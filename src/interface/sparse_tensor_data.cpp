@@ -1,6 +1,7 @@
 // Writing to sparse tensors, and removing elements. What is given goes to home ranks, where it meets what is stored.
 #include "comm/collective_call.hpp"
 #include "interface/call_arguments.hpp"
+#include "interface/sparse_calls.hpp"
 #include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_keys.hpp"
@@ -13,14 +14,14 @@ namespace arges {
 
 namespace {
 
-void check_pairs(std::size_t keys, std::size_t values, const std::string& title) {
+void check_pairs(std::int64_t keys, std::int64_t values, const std::string& title) {
     if (keys != values)
         throw InvalidArgument(title + ": " + std::to_string(keys) + " keys but " + std::to_string(values) +
                               " values; give one value per key");
 }
 
-void check_tuples(std::size_t indices, std::size_t values, const SparseState& state) {
-    const std::size_t n = state.order();
+void check_tuples(std::int64_t indices, std::int64_t values, const SparseState& state) {
+    const auto n = state.order();
     if (indices != n * values)
         throw InvalidArgument(state.title() + ": " + std::to_string(indices) + " indices for " + std::to_string(values) + " values; give " +
                               std::to_string(n) + " for each");
@@ -94,89 +95,36 @@ void accumulate(SparseState& state, AnyNonzeros more, const void* alpha, const v
 
 }  // namespace
 
-void AnySparseTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, Duplicates duplicates) {
-    auto& state = state_of(*this, "write");
+namespace sparse_calls {
+
+void write_pairs(const AnyTensor& tensor, std::span<const std::int64_t> keys, const void* values, std::int64_t count,
+                 Duplicates duplicates) {
+    auto& state = sparse_state_of(tensor, "write");
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::write", state, duplicates);
     AnyNonzeros more;
     state.world->agree([&] {
         check_policy(*state.kernels, duplicates, state.title());
-        check_pairs(keys.size(), count, state.title());
-        more = {elements_of(*this, keys), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
+        check_pairs(std::ssize(keys), count, state.title());
+        more = {elements_of(tensor, keys), SparseValues(*state.kernels, values, count)};
     });
     add(state, std::move(more), duplicates);
 }
 
-void AnySparseTensor::write_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, Duplicates duplicates) {
-    auto& state = state_of(*this, "write_at");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::write_at", state, duplicates);
-    AnyNonzeros more;
-    state.world->agree([&] {
-        check_policy(*state.kernels, duplicates, state.title());
-        check_tuples(tuples.size(), count, state);
-        more = {elements_at(*this, tuples), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
-    });
-    add(state, std::move(more), duplicates);
-}
-
-void AnySparseTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, const void* alpha,
-                                       const void* beta) {
-    auto& state = state_of(*this, "accumulate");
+void accumulate_pairs(const AnyTensor& tensor, std::span<const std::int64_t> keys, const void* values, std::int64_t count,
+                      const void* alpha, const void* beta) {
+    auto& state = sparse_state_of(tensor, "accumulate");
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate", state,
                               ElementArgument{*state.kernels, beta});
     require_same_factor(state.world->movement_communicator(), *state.kernels, !keys.empty(), alpha, "SparseTensor::accumulate");
     AnyNonzeros more;
     state.world->agree([&] {
-        check_pairs(keys.size(), count, state.title());
-        more = {elements_of(*this, keys), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
+        check_pairs(std::ssize(keys), count, state.title());
+        more = {elements_of(tensor, keys), SparseValues(*state.kernels, values, count)};
     });
     accumulate(state, std::move(more), alpha, beta);
 }
 
-void AnySparseTensor::accumulate_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, const void* alpha,
-                                        const void* beta) {
-    auto& state = state_of(*this, "accumulate_at");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate_at", state,
-                              ElementArgument{*state.kernels, beta});
-    require_same_factor(state.world->movement_communicator(), *state.kernels, !tuples.empty(), alpha, "SparseTensor::accumulate_at");
-    AnyNonzeros more;
-    state.world->agree([&] {
-        check_tuples(tuples.size(), count, state);
-        more = {elements_at(*this, tuples), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
-    });
-    accumulate(state, std::move(more), alpha, beta);
-}
-
-std::shared_ptr<SparseState> AnySparseTensor::made_from(const ElementKernels& kernels, const World& world,
-                                                        std::vector<std::int64_t> lengths,
-                                                        const std::vector<std::vector<std::int64_t>>& indices, std::size_t count,
-                                                        const std::function<void(void*)>& copy_values, Duplicates duplicates,
-                                                        std::string name) {
-    const CollectiveCall call(ranks_of(world), "SparseTensor::from_entries", lengths, duplicates, std::string_view(kernels.type->name()));
-    const AnySparseTensor tensor(kernels, world, std::move(lengths), std::move(name));
-    auto& state = *tensor.state();
-    AnyNonzeros more;
-    state.world->agree([&] {
-        check_policy(kernels, duplicates, state.title());
-        const auto& n = state.lengths();
-        if (indices.size() != n.size())
-            throw InvalidArgument(state.title() + ": indices for " + std::to_string(indices.size()) + " modes, but the tensor has " +
-                                  std::to_string(n.size()) + "; give one array of indices for each mode");
-        for (std::size_t m = 0; m < indices.size(); ++m) {
-            if (indices[m].size() != count)
-                throw InvalidArgument(state.title() + ": " + std::to_string(indices[m].size()) + " indices in mode " +
-                                      std::to_string(m + 1) + " for " + std::to_string(count) +
-                                      " values; give an index in each mode for every value");
-            for (auto index : indices[m]) check_index(index, n[m], m, state.title());
-        }
-        more = {{n, indices}, SparseValues(kernels, static_cast<std::int64_t>(count))};
-        copy_values(more.values.data());
-    });
-    add(state, std::move(more), duplicates);
-    return tensor.state();
-}
-
-void AnySparseTensor::fill_with(const void* value) {
-    auto& state = state_of(*this, "fill");
+void fill(SparseState& state, const void* value) {
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::fill", state, ElementArgument{*state.kernels, value});
     const bool is_zero = state.kernels->is_zero(value), is_real = state.kernels->as_number(value).imag() == 0;
     if ((contains_kind(state.symmetry, NodeKind::antisymmetric) && !is_zero) ||
@@ -186,14 +134,69 @@ void AnySparseTensor::fill_with(const void* value) {
     state.kernels->fill(state.values().data(), state.count(), value);
 }
 
-void AnySparseTensor::erase() {
-    auto& state = state_of(*this, "erase");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::erase", state);
-    state.replace({no_indices(lengths()), SparseValues(*state.kernels, 0)}, SparsePattern::Place::by_hash);
+}  // namespace sparse_calls
+
+void AnyTensor::write_tuples(std::span<const std::int64_t> tuples, const void* values, std::int64_t count, Duplicates duplicates) {
+    auto& state = sparse_state_of(*this, "write_at");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::write_at", state, duplicates);
+    AnyNonzeros more;
+    state.world->agree([&] {
+        check_policy(*state.kernels, duplicates, state.title());
+        check_tuples(std::ssize(tuples), count, state);
+        more = {elements_at(*this, tuples), SparseValues(*state.kernels, values, count)};
+    });
+    add(state, std::move(more), duplicates);
 }
 
-void AnySparseTensor::keep_if(const char* where, const std::function<bool(Index, const void*)>& stays, double cutoff) {
-    auto& state = state_of(*this, where);
+void AnyTensor::accumulate_tuples(std::span<const std::int64_t> tuples, const void* values, std::int64_t count, const void* alpha,
+                                  const void* beta) {
+    auto& state = sparse_state_of(*this, "accumulate_at");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate_at", state,
+                              ElementArgument{*state.kernels, beta});
+    require_same_factor(state.world->movement_communicator(), *state.kernels, !tuples.empty(), alpha, "SparseTensor::accumulate_at");
+    AnyNonzeros more;
+    state.world->agree([&] {
+        check_tuples(std::ssize(tuples), count, state);
+        more = {elements_at(*this, tuples), SparseValues(*state.kernels, values, count)};
+    });
+    accumulate(state, std::move(more), alpha, beta);
+}
+
+AnyTensor AnyTensor::made_from(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths,
+                               const std::vector<std::vector<std::int64_t>>& indices, std::int64_t count,
+                               const std::function<void(void*)>& copy_values, Duplicates duplicates, std::string name) {
+    const CollectiveCall call(ranks_of(world), "SparseTensor::from_entries", lengths, duplicates, std::string_view(kernels.type->name()));
+    AnyTensor tensor(kernels, Storage::sparse, world, std::move(lengths), GivenSymmetry(), std::move(name));
+    auto& state = sparse_state_of(tensor, "from_entries");
+    AnyNonzeros more;
+    state.world->agree([&] {
+        check_policy(kernels, duplicates, state.title());
+        const auto& n = state.lengths();
+        if (indices.size() != n.size())
+            throw InvalidArgument(state.title() + ": indices for " + std::to_string(indices.size()) + " modes, but the tensor has " +
+                                  std::to_string(n.size()) + "; give one array of indices for each mode");
+        for (std::size_t m = 0; m < indices.size(); ++m) {
+            if (std::ssize(indices[m]) != count)
+                throw InvalidArgument(state.title() + ": " + std::to_string(indices[m].size()) + " indices in mode " +
+                                      std::to_string(m + 1) + " for " + std::to_string(count) +
+                                      " values; give an index in each mode for every value");
+            for (auto index : indices[m]) check_index(index, n[m], m, state.title());
+        }
+        more = {{n, indices}, SparseValues(kernels, count)};
+        copy_values(more.values.data());
+    });
+    arges::add(state, std::move(more), duplicates);
+    return tensor;
+}
+
+void AnyTensor::erase() {
+    auto& state = sparse_state_of(*this, "erase");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::erase", state);
+    state.replace({no_indices(extents()), SparseValues(*state.kernels, 0)}, SparsePattern::Place::by_hash);
+}
+
+void AnyTensor::keep_if(const char* where, const ElementTest& stays, double cutoff) {
+    auto& state = sparse_state_of(*this, where);
     const CollectiveCall call(state.world->movement_communicator(), where, state, cutoff);
     if (std::isnan(cutoff))
         throw InvalidArgument(state.title() + ": drop() with a cutoff that is not a number; give zero or a positive one");

@@ -4,11 +4,11 @@
 
 namespace arges {
 
-void check_keys(const AnySparseTensor& tensor) {
+void check_keys(const AnyTensor& tensor) {
     if (tensor.has_keys()) return;
     std::string product;
-    for (auto n : tensor.lengths()) product += (product.empty() ? "" : " x ") + std::to_string(n);
-    throw InvalidArgument(state_of(tensor, "keys").title() + ": " + product +
+    for (auto n : tensor.extents()) product += (product.empty() ? "" : " x ") + std::to_string(n);
+    throw InvalidArgument(sparse_state_of(tensor, "keys").title() + ": " + product +
                           " has more than 2^63 - 1 elements, so there are no 64-bit keys; use read_at() and write_at() with index tuples");
 }
 
@@ -16,6 +16,16 @@ void check_index(std::int64_t index, std::int64_t length, std::size_t mode, cons
     if (index < 0 || index >= length)
         throw InvalidArgument(title + ": index " + std::to_string(index) + " in mode " + std::to_string(mode + 1) + " of length " +
                               std::to_string(length) + "; indices run from 0");
+}
+
+std::vector<std::int64_t> keys_here(const AnyTensor& tensor) {
+    check_keys(tensor);
+    const auto& state = sparse_state_of(tensor, "keys");
+    const auto& pattern = *state.pattern();
+    std::vector<std::int64_t> keys(state.count(), 0);
+    for (std::size_t m = pattern.indices.size(); m-- > 0;)
+        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = keys[i] * pattern.lengths[m] + pattern.indices[m][i];
+    return keys;
 }
 
 sparse::NonzeroIndices coordinates_of(std::span<const std::int64_t> keys, const std::vector<std::int64_t>& lengths) {
@@ -26,20 +36,20 @@ sparse::NonzeroIndices coordinates_of(std::span<const std::int64_t> keys, const 
     return result;
 }
 
-sparse::NonzeroIndices elements_of(const AnySparseTensor& tensor, std::span<const std::int64_t> keys) {
+sparse::NonzeroIndices elements_of(const AnyTensor& tensor, std::span<const std::int64_t> keys) {
     check_keys(tensor);
     std::int64_t size = 1;
-    for (auto n : tensor.lengths()) size *= n;
+    for (auto n : tensor.extents()) size *= n;
     for (auto key : keys)
         if (key < 0 || key >= size)
-            throw InvalidArgument(state_of(tensor, "keys").title() + ": key " + std::to_string(key) + " is out of range; the tensor has " +
-                                  std::to_string(size) + " elements, keys run from 0");
-    return coordinates_of(keys, tensor.lengths());
+            throw InvalidArgument(sparse_state_of(tensor, "keys").title() + ": key " + std::to_string(key) +
+                                  " is out of range; the tensor has " + std::to_string(size) + " elements, keys run from 0");
+    return coordinates_of(keys, tensor.extents());
 }
 
-sparse::NonzeroIndices elements_at(const AnySparseTensor& tensor, std::span<const std::int64_t> tuples) {
-    const auto title = state_of(tensor, "tuples").title();
-    auto result = no_indices(tensor.lengths());
+sparse::NonzeroIndices elements_at(const AnyTensor& tensor, std::span<const std::int64_t> tuples) {
+    const auto title = sparse_state_of(tensor, "tuples").title();
+    auto result = no_indices(tensor.extents());
     const auto n = result.lengths.size();
     for (std::size_t i = 0; i < tuples.size(); ++i) {
         check_index(tuples[i], result.lengths[i % n], i % n, title);

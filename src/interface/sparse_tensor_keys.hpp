@@ -12,15 +12,17 @@
 namespace arges {
 
 /// @throws InvalidArgument for a tensor of more elements than there are keys. Local.
-void check_keys(const AnySparseTensor& tensor);
+void check_keys(const AnyTensor& tensor);
 /// @throws InvalidArgument for an index that the mode, counted from 0, does not have. Local.
 void check_index(std::int64_t index, std::int64_t length, std::size_t mode, const std::string& title);
 
+/// Keys of the nonzeros on this rank. Local. @throws InvalidArgument as check_keys()
+std::vector<std::int64_t> keys_here(const AnyTensor& tensor);
 /// The elements that keys in range name. Local.
 sparse::NonzeroIndices coordinates_of(std::span<const std::int64_t> keys, const std::vector<std::int64_t>& lengths);
 /// The elements that a caller's keys name. Local. @throws InvalidArgument as check_keys(), and for a key out of range
-sparse::NonzeroIndices elements_of(const AnySparseTensor& tensor, std::span<const std::int64_t> keys);
+sparse::NonzeroIndices elements_of(const AnyTensor& tensor, std::span<const std::int64_t> keys);
 /// The elements that a caller's tuples name, one after the other. Local. @throws InvalidArgument for an index out of range
-sparse::NonzeroIndices elements_at(const AnySparseTensor& tensor, std::span<const std::int64_t> tuples);
+sparse::NonzeroIndices elements_at(const AnyTensor& tensor, std::span<const std::int64_t> tuples);
 
 }  // namespace arges

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/call_arguments.hpp"
+#include "interface/sparse_calls.hpp"
 #include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/tensor_state.hpp"
@@ -46,10 +47,11 @@ std::vector<std::size_t> places_within(const sparse::NonzeroIndices& nonzeros, c
 
 }  // namespace
 
-std::shared_ptr<SparseState> AnySparseTensor::sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
-    const auto& own = state_of(*this, "slice");
+std::shared_ptr<SparseState> sparse_calls::slice(const AnyTensor& tensor, const std::vector<std::int64_t>& begin,
+                                                 const std::vector<std::int64_t>& end) {
+    const auto& own = sparse_state_of(tensor, "slice");
     const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::slice", own, begin, end);
-    const auto whole = whole_state_of(*this, "slice");
+    const auto whole = whole_state_of(tensor, "slice");
     std::shared_ptr<SparseState> result;
     AnyNonzeros part;
     whole->world->agree([&] {
@@ -65,9 +67,7 @@ std::shared_ptr<SparseState> AnySparseTensor::sliced(const std::vector<std::int6
     return result;
 }
 
-void AnySparseTensor::replace_slice(const std::vector<std::int64_t>& begin, const AnySparseTensor& part) {
-    auto& state = state_of(*this, "set_slice");
-    const auto& from = state_of(part, "set_slice");
+void sparse_calls::set_slice(SparseState& state, const std::vector<std::int64_t>& begin, const SparseState& from) {
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::set_slice", state, from, begin);
     AnyNonzeros all;
     state.world->agree([&] {
@@ -89,10 +89,10 @@ void AnySparseTensor::replace_slice(const std::vector<std::int64_t>& begin, cons
     state.replace(std::move(all), SparsePattern::Place::anywhere);
 }
 
-std::shared_ptr<SparseState> AnySparseTensor::resymmetrized(const Symmetry& symmetry) const {
-    const auto& own = state_of(*this, "with_symmetry");
+std::shared_ptr<SparseState> sparse_calls::with_symmetry(const AnyTensor& tensor, const Symmetry& symmetry) {
+    const auto& own = sparse_state_of(tensor, "with_symmetry");
     const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::with_symmetry", own, symmetry);
-    const auto whole = whole_state_of(*this, "with_symmetry");
+    const auto whole = whole_state_of(tensor, "with_symmetry");
     return representatives_of(whole, symmetry);
 }
 

@@ -1,5 +1,6 @@
 // Reading elements of sparse tensors: questions go to the home ranks of the elements, which look through their nonzeros once.
 #include "comm/collective_call.hpp"
+#include "interface/sparse_calls.hpp"
 #include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_keys.hpp"
@@ -58,7 +59,7 @@ AnyNonzeros copied_home(const SparseState& state) {
 }
 
 /// Writes the values of elements that any rank may ask for. Collective.
-void read_elements(const SparseState& state, sparse::NonzeroIndices asked, const std::function<void*(std::int64_t)>& room) {
+void read_elements(const SparseState& state, sparse::NonzeroIndices asked, const ElementRoom& room) {
     const auto& comm = state.comm();
     const std::size_t ranks = comm.size();
     std::vector<std::int32_t> to, from;
@@ -98,22 +99,22 @@ void read_elements(const SparseState& state, sparse::NonzeroIndices asked, const
 
 }  // namespace
 
-void AnySparseTensor::read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t)>& room) const {
-    const auto& state = state_of(*this, "read");
+void sparse_calls::read_pairs(const AnyTensor& tensor, std::span<const std::int64_t> keys, const ElementRoom& room) {
+    const auto& state = sparse_state_of(tensor, "read");
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::read", state);
     sparse::NonzeroIndices asked;
-    state.world->agree([&] { asked = elements_of(*this, keys); });
+    state.world->agree([&] { asked = elements_of(tensor, keys); });
     read_elements(state, std::move(asked), room);
 }
 
-void AnySparseTensor::read_tuples(std::span<const std::int64_t> tuples, const std::function<void*(std::int64_t)>& room) const {
-    const auto& state = state_of(*this, "read_at");
+void AnyTensor::read_tuples(std::span<const std::int64_t> tuples, const ElementRoom& room) const {
+    const auto& state = sparse_state_of(*this, "read_at");
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::read_at", state);
     sparse::NonzeroIndices asked;
     state.world->agree([&] {
-        if (tuples.size() % lengths().size() != 0)
+        if (tuples.size() % extents().size() != 0)
             throw InvalidArgument(state.title() + ": " + std::to_string(tuples.size()) + " indices to read elements; give " +
-                                  std::to_string(lengths().size()) + " for each");
+                                  std::to_string(extents().size()) + " for each");
         asked = elements_at(*this, tuples);
     });
     read_elements(state, std::move(asked), room);

@@ -5,7 +5,6 @@
 #include "interface/call_arguments.hpp"
 #include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_keys.hpp"
-#include "interface/tensor_state.hpp"
 #include "sparse/blocked_sum.hpp"
 #include "sparse/coordinates.hpp"
 #include "sparse/index_sort.hpp"
@@ -44,17 +43,17 @@ double largest_part(const SparseState& state) {
 
 }  // namespace
 
-std::shared_ptr<SparseState> AnySparseTensor::made_from(const AnyTensor& dense, const std::function<bool(const void*)>& stays,
-                                                        double cutoff) {
-    const CollectiveCall call(ranks_of(dense.world()), "SparseTensor::from_dense", dense, cutoff);
+AnyTensor AnyTensor::sparse_where(const std::function<bool(const void*)>& stays, double cutoff) const {
+    const CollectiveCall call(ranks_of(world()), "SparseTensor::from_dense", *this, cutoff);
     if (std::isnan(cutoff))
-        throw InvalidArgument("from_dense(" + dense.state()->title() + ") with a cutoff that is not a number; give zero or a positive one");
-    const auto& kernels = *dense.state()->kernels;
-    const AnySparseTensor tensor(kernels, dense.world(), dense.extents(), dense.symmetry(), dense.name());
+        throw InvalidArgument("from_dense(" + title() + ") with a cutoff that is not a number; give zero or a positive one");
+    const auto& kernels = this->kernels();
+    AnyTensor result(kernels, Storage::sparse, world(), extents(), symmetry(), name());
+    auto& state = sparse_state_of(result, "from_dense");
     AnyNonzeros kept;
-    tensor.state()->comm().agree([&] {
+    state.comm().agree([&] {
         SparseValues values(kernels, 0);
-        auto keys = dense.pairs_here([&](std::int64_t count) {
+        auto keys = pairs_here([&](std::int64_t count) {
             values.renew(count);
             return values.data();
         });
@@ -63,32 +62,27 @@ std::shared_ptr<SparseState> AnySparseTensor::made_from(const AnyTensor& dense, 
             if (stays(element_at(std::as_const(values).data(), i, kernels.size))) places.push_back(i);
         kept = selected({{}, {std::move(keys)}}, values, places);
         keys = std::move(kept.indices.front());
-        static_cast<sparse::NonzeroIndices&>(kept) = coordinates_of(keys, tensor.lengths());
-        take_representatives(dense.symmetry(), kernels, tensor.state()->title(), kept);
+        static_cast<sparse::NonzeroIndices&>(kept) = coordinates_of(keys, extents());
+        take_representatives(symmetry(), kernels, state.title(), kept);
     });
-    tensor.state()->replace(std::move(kept), SparsePattern::Place::anywhere);
-    return tensor.state();
+    state.replace(std::move(kept), SparsePattern::Place::anywhere);
+    return result;
 }
 
-std::shared_ptr<TensorState> AnySparseTensor::dense() const {
-    const auto& state = state_of(*this, "to_dense");
+AnyTensor AnyTensor::to_dense() const {
+    if (!is_sparse()) return *this;
+    const auto& state = sparse_state_of(*this, "to_dense");
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::to_dense", state);
     check_keys(*this);
-    AnyTensor dense(*state.kernels, world(), lengths(), state.symmetry, name());
+    AnyTensor dense(*state.kernels, Storage::dense, world(), extents(), state.symmetry, name());
     std::vector<std::int64_t> keys;
-    state.comm().agree([&] {
-        const auto& pattern = *state.pattern();
-        keys.resize(state.count(), 0);
-        for (std::size_t m = pattern.indices.size(); m-- > 0;)
-            for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = keys[i] * pattern.lengths[m] + pattern.indices[m][i];
-    });
-    dense.write_pairs(keys, state.values().data(), state.count(), 0);
-    return dense.state();
+    state.comm().agree([&] { keys = keys_here(*this); });
+    dense.write_pairs(keys, state.values().data(), state.count(), Duplicates::refuse);
+    return dense;
 }
 
-std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::function<void*(std::int64_t)>& room,
-                                                                   bool last_index_fastest) const {
-    const auto& own = state_of(*this, "gather");
+std::vector<std::vector<std::int64_t>> AnyTensor::gather_entries(const ElementRoom& room, bool last_index_fastest) const {
+    const auto& own = sparse_state_of(*this, "gather");
     const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::gather", own, last_index_fastest);
     const auto whole = whole_state_of(*this, "gather");
     const auto& state = *whole;
@@ -123,8 +117,8 @@ std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::fu
     return indices;
 }
 
-std::complex<double> AnySparseTensor::sum_of_all() const {
-    const auto& own = state_of(*this, "sum");
+std::complex<double> AnyTensor::sum_of_stored() const {
+    const auto& own = sparse_state_of(*this, "sum");
     const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::sum", own);
     const auto whole = whole_state_of(*this, "sum");
     const auto& state = *whole;
@@ -134,8 +128,8 @@ std::complex<double> AnySparseTensor::sum_of_all() const {
     return {total[0], total[1]};
 }
 
-double AnySparseTensor::norm_of_all() const {
-    const auto& own = state_of(*this, "norm");
+double AnyTensor::norm_of_stored() const {
+    const auto& own = sparse_state_of(*this, "norm");
     const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::norm", own);
     const auto whole = whole_state_of(*this, "norm");
     const auto& state = *whole;

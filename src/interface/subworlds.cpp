@@ -43,12 +43,12 @@ std::vector<std::int64_t> subworlds::keys_of(const AnyTensor& whole, const AnyTe
     const auto& state = state_of(whole, once ? "add_part" : "read_part");
     const char* const name = once ? "add_part" : "read_part";
     const CollectiveCall call(state.world->movement_communicator(), name, state);
-    const auto* const own_world = part.state() ? part.state()->world.get() : nullptr;
+    const auto* const own_world = part.any_state() ? part.any_state()->world.get() : nullptr;
     require_same_in_worlds(state.world->movement_communicator(), own_world,
                            Digest().add(part).add(given.begin).add(given.dimension).value(), name);
     std::vector<std::int64_t> keys;
     state.world->agree([&] {
-        if (!part.state()) return;
+        if (!part.any_state()) return;
         const auto& own = state_of(part, "a part");
         const auto title = own.title() + " in " + state.title();
         const auto place = completed(title, whole.order(), part, given);

@@ -4,7 +4,9 @@
 #include "base/math.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/call_arguments.hpp"
+#include "interface/sparse_state.hpp"
+#include "interface/sparse_tensor_keys.hpp"
 #include "layout/slot_layout.hpp"
 
 #include <algorithm>
@@ -72,7 +74,7 @@ Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents, c
 }
 
 TensorState::TensorState(const ElementKernels& element, World handle, Layout shape, std::string title)
-    : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), layout(std::move(shape)), name(std::move(title)) {
+    : AnyTensorState(element, std::move(handle), std::move(title), false), layout(std::move(shape)) {
     if (!element.has_negative && contains_kind(layout.symmetry(), NodeKind::antisymmetric))
         throw InvalidArgument((name.empty() ? "tensor" : name) + ": elements of type " + readable_type(element.name) +
                               " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
@@ -136,61 +138,89 @@ void TensorState::keep_real() {
     }
 }
 
-TensorState& state_of(const AnyTensor& tensor, const char* where) {
-    if (!tensor.state())
+AnyTensorState& any_state_of(const AnyTensor& tensor, const char* where) {
+    if (!tensor.any_state())
         throw InvalidArgument(std::string(where) + ": the tensor has no shape yet (default-constructed or moved from); "
                                                    "construct it with a world and extents");
-    return *tensor.state();
+    return *tensor.any_state();
 }
 
-AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,
-                     std::string name) {
-    state_ = TensorState::make(
-        kernels, world, [&] { return new_layout(*world.state(), extents, checked_shape(extents, symmetry, name)); }, name);
+TensorState& state_of(const AnyTensor& tensor, const char* where) {
+    auto& state = any_state_of(tensor, where);
+    if (state.is_sparse) throw InvalidArgument(tensor.title() + ": " + where + " needs a dense tensor; make one with to_dense()");
+    return static_cast<TensorState&>(state);
 }
 
-AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string name) {
+SparseState& sparse_state_of(const AnyTensor& tensor, const char* where) {
+    auto& state = any_state_of(tensor, where);
+    if (!state.is_sparse) throw InvalidArgument(tensor.title() + ": " + where + " needs a sparse tensor; make one with to_sparse()");
+    return static_cast<SparseState&>(state);
+}
+
+GivenSymmetry::GivenSymmetry(std::vector<Relation> relations)
+    : made_([given = std::move(relations)](int order, const std::string& title) {
+          if (std::ssize(given) != order)
+              throw InvalidArgument(title + ": a symmetry vector of " + std::to_string(given.size()) + " entries for a tensor of order " +
+                                    std::to_string(order) + "; give one entry per dimension");
+          return Symmetry::from_relations(given);
+      }),
+      is_given_(true) {}
+
+GivenSymmetry::GivenSymmetry(std::string_view letters, std::string_view text)
+    : made_([names = std::string(letters), tree = std::string(text)](int order, const std::string& title) {
+          if (std::ssize(names) != order)
+              throw InvalidArgument(title + ": " + std::to_string(names.size()) + " letters in \"" + names + "\" for a tensor of order " +
+                                    std::to_string(order) + "; give one letter per dimension");
+          return Symmetry::parse(names, tree);
+      }),
+      is_given_(true) {}
+
+namespace {
+
+/// @throws InvalidArgument for a name that is meant as a symmetry
+void check_name(const std::string& name, Storage storage) {
+    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+    if (storage == Storage::dense ? has("(") : has("sym(") || has("hollow(") || has("hermitian("))
+        throw InvalidArgument((storage == Storage::dense ? "Tensor: \"" : "SparseTensor: \"") + name +
+                              "\" stands where the name of a tensor without symmetry does; for a symmetry give letters for the dimensions "
+                              "too, e.g. Tensor<double>(world, {4, 4}, \"ij\", \"antisym(i,j)\"), and a name without parentheses");
+}
+
+}  // namespace
+
+AnyTensor::AnyTensor(const ElementKernels& kernels, Storage storage, const World& world, std::vector<std::int64_t> extents,
+                     const GivenSymmetry& symmetry, std::string name) {
+    const int order = extents.size();
+    const auto title = name.empty() ? "tensor" : name;
+    if (storage == Storage::sparse) {
+        const auto tree = symmetry.of(order, title);
+        const CollectiveCall call(ranks_of(world), "SparseTensor", extents, tree, std::string_view(kernels.type->name()));
+        world.size();  // refuses World::outside()
+        if (tree.trivial()) check_name(name, storage);
+        state_ = std::make_shared<SparseState>(kernels, world, std::move(extents), tree, std::move(name));
+        return;
+    }
     const auto layout = [&] {
-        if (name.find('(') != std::string::npos)
-            throw InvalidArgument(
-                "Tensor: \"" + name +
-                "\" stands where the name of a tensor without symmetry does; for a symmetry give letters for the dimensions "
-                "too, e.g. Tensor<double>(world, {4, 4}, \"ij\", \"antisym(i,j)\"), and a name without parentheses");
-        return new_layout(*world.state(), extents, checked_shape(extents, Symmetry(), name));
+        if (!symmetry.is_given()) check_name(name, storage);
+        return new_layout(*world.state(), extents, checked_shape(extents, symmetry.of(order, title), name));
     };
     state_ = TensorState::make(kernels, world, layout, name);
 }
 
-AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents,
-                     const std::vector<Relation>& relations, std::string name) {
-    const auto layout = [&] {
-        if (relations.size() != extents.size())
-            throw InvalidArgument((name.empty() ? "tensor" : name) + ": a symmetry vector of " + std::to_string(relations.size()) +
-                                  " entries for a tensor of order " + std::to_string(extents.size()) + "; give one entry per dimension");
-        return new_layout(*world.state(), extents, checked_shape(extents, Symmetry::from_relations(relations), name));
-    };
-    state_ = TensorState::make(kernels, world, layout, name);
-}
+AnyTensor::AnyTensor(ElementType element, Storage storage, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,
+                     std::string name)
+    : AnyTensor(kernels_of(element), storage, world, std::move(extents), GivenSymmetry(symmetry), std::move(name)) {}
 
-AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string_view names,
-                     std::string_view symmetry, std::string name) {
-    const auto layout = [&] {
-        if (names.size() != extents.size())
-            throw InvalidArgument((name.empty() ? "tensor" : name) + ": " + std::to_string(names.size()) + " letters in \"" +
-                                  std::string(names) + "\" for a tensor of order " + std::to_string(extents.size()) +
-                                  "; give one letter per dimension");
-        return new_layout(*world.state(), extents, checked_shape(extents, Symmetry::parse(names, symmetry), name));
-    };
-    state_ = TensorState::make(kernels, world, layout, name);
-}
+AnyTensor::AnyTensor(std::shared_ptr<TensorState> state) : state_(std::move(state)) {}
+AnyTensor::AnyTensor(std::shared_ptr<SparseState> state) : state_(std::move(state)) {}
 
 AnyTensor& AnyTensor::operator=(const AnyTensor& other) {
     if (this == &other) return *this;
-    if (!other.state_) {
-        state_.reset();
+    if (!other.state_ || other.is_sparse()) {
+        state_ = other.state_ ? other.sparse_state()->copy() : nullptr;
         return *this;
     }
-    const auto& from = *other.state_;
+    const auto& from = state_of(other, "a copy");
     const CollectiveCall call(from.world->movement_communicator(), "Tensor", from);
     auto copy = TensorState::make(
         *from.kernels, from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
@@ -199,14 +229,56 @@ AnyTensor& AnyTensor::operator=(const AnyTensor& other) {
     return *this;
 }
 
-int AnyTensor::order() const { return state_of(*this, "order").shape().order(); }
-const std::vector<std::int64_t>& AnyTensor::extents() const { return state_of(*this, "extents").shape().extents(); }
-const Symmetry& AnyTensor::symmetry() const { return state_of(*this, "symmetry").shape().symmetry(); }
-const World& AnyTensor::world() const { return state_of(*this, "world").world_handle; }
-const std::string& AnyTensor::name() const { return state_of(*this, "name").name; }
-void AnyTensor::set_name(std::string name) { state_of(*this, "set_name").name = std::move(name); }
-std::int64_t AnyTensor::size() const { return state_of(*this, "size").shape().full_size(); }
-std::int64_t AnyTensor::packed_size() const { return state_of(*this, "packed_size").shape().packed_size(); }
+std::shared_ptr<TensorState> AnyTensor::dense_state() const {
+    return is_sparse() ? nullptr : std::static_pointer_cast<TensorState>(state_);
+}
+std::shared_ptr<SparseState> AnyTensor::sparse_state() const {
+    return is_sparse() ? std::static_pointer_cast<SparseState>(state_) : nullptr;
+}
+const ElementKernels& AnyTensor::kernels() const { return *any_state_of(*this, "a tensor").kernels; }
+
+AnyTensor&& AnyTensor::checked(const ElementKernels& wanted, Storage storage) && {
+    if (state_ && (*state_->kernels->type != *wanted.type || state_->is_sparse != (storage == Storage::sparse)))
+        throw InvalidArgument(title() + ": a " + (is_sparse() ? "sparse" : "dense") + " tensor of " + readable_type(state_->kernels->name) +
+                              " as a " + (storage == Storage::sparse ? "sparse" : "dense") + " one of " + readable_type(wanted.name) +
+                              "; convert it (converted, to_dense, to_sparse)");
+    return std::move(*this);
+}
+
+bool AnyTensor::is_sparse() const { return state_ && state_->is_sparse; }
+int AnyTensor::order() const {
+    any_state_of(*this, "order");
+    return static_cast<int>(extents().size());
+}
+const std::vector<std::int64_t>& AnyTensor::extents() const {
+    return is_sparse() ? sparse_state_of(*this, "extents").lengths() : state_of(*this, "extents").shape().extents();
+}
+const Symmetry& AnyTensor::symmetry() const {
+    return is_sparse() ? sparse_state_of(*this, "symmetry").symmetry : state_of(*this, "symmetry").shape().symmetry();
+}
+const World& AnyTensor::world() const { return any_state_of(*this, "world").world_handle; }
+const std::string& AnyTensor::name() const { return any_state_of(*this, "name").name; }
+void AnyTensor::set_name(std::string name) { any_state_of(*this, "set_name").name = std::move(name); }
+std::string AnyTensor::title() const { return name().empty() ? "tensor" : name(); }
+
+bool AnyTensor::has_keys() const {
+    std::int64_t product = 1;
+    for (auto n : extents())
+        if (__builtin_mul_overflow(product, std::max<std::int64_t>(1, n), &product)) return false;
+    return true;
+}
+
+std::int64_t AnyTensor::size() const {
+    if (!is_sparse()) return state_of(*this, "size").shape().full_size();
+    check_keys(*this);
+    std::int64_t product = 1;
+    for (auto n : extents()) product *= n;
+    return product;
+}
+
+std::int64_t AnyTensor::stored() const {
+    return is_sparse() ? sparse_state_of(*this, "stored").pattern()->total : state_of(*this, "stored").shape().packed_size();
+}
 
 std::string AnyTensor::layout_to_string() const {
     const auto& state = state_of(*this, "layout_to_string");
@@ -214,16 +286,16 @@ std::string AnyTensor::layout_to_string() const {
 }
 
 std::int64_t AnyTensor::key(Index index) const {
-    const auto& state = state_of(*this, "key");
-    const auto& n = state.shape().extents();
+    if (is_sparse()) check_keys(*this);
+    const auto& n = extents();
     if (index.size() != n.size())
-        throw InvalidArgument(state.title() + ": an index of " + std::to_string(index.size()) + " entries for a tensor of order " +
+        throw InvalidArgument(title() + ": an index of " + std::to_string(index.size()) + " entries for a tensor of order " +
                               std::to_string(n.size()));
     std::int64_t key = 0;
     for (std::size_t d = n.size(); d-- > 0;) {
         if (index[d] < 0 || index[d] >= n[d])
-            throw InvalidArgument(state.title() + ": index " + std::to_string(index[d]) + " in dimension " + std::to_string(d) +
-                                  " of extent " + std::to_string(n[d]) + "; indices run from 0");
+            throw InvalidArgument(title() + ": index " + std::to_string(index[d]) + " in dimension " + std::to_string(d) + " of extent " +
+                                  std::to_string(n[d]) + "; indices run from 0");
         key = key * n[d] + index[d];
     }
     return key;
@@ -250,12 +322,12 @@ CanonicalKey AnyTensor::canonical_key(Index index) const {
 }
 
 std::vector<std::int64_t> AnyTensor::index(std::int64_t key) const {
-    const auto& state = state_of(*this, "index");
-    if (key < 0 || key >= state.shape().full_size())
-        throw InvalidArgument(state.title() + ": key " + std::to_string(key) + " is out of range; the tensor has " +
-                              std::to_string(state.shape().full_size()) + " elements, keys run from 0");
+    const auto all = size();
+    if (key < 0 || key >= all)
+        throw InvalidArgument(title() + ": key " + std::to_string(key) + " is out of range; the tensor has " + std::to_string(all) +
+                              " elements, keys run from 0");
     std::vector<std::int64_t> result;
-    for (auto n : state.shape().extents()) {
+    for (auto n : extents()) {
         result.push_back(key % n);
         key /= n;
     }
@@ -263,8 +335,8 @@ std::vector<std::int64_t> AnyTensor::index(std::int64_t key) const {
 }
 
 Factor AnyTensor::labelled(const Labels& labels) const {
-    state_of(*this, "indexing");
-    return {state_, labels, false};
+    any_state_of(*this, "indexing");
+    return {dense_state(), labels, false, sparse_state()};
 }
 
 ElementValue AnyTensor::only_element() const {

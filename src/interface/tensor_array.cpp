@@ -100,8 +100,8 @@ void* AnyTensor::array_here() {
     return state.bytes.data();
 }
 
-std::shared_ptr<TensorState> AnyTensor::adopted(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents,
-                                                void* data, std::shared_ptr<const void> owner, std::string name) {
+AnyTensor AnyTensor::adopted(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, void* data,
+                             std::shared_ptr<const void> owner, std::string name) {
     const auto title = name.empty() ? std::string("tensor") : name;
     if (world.is_dry_run() || world.size() != 1)
         throw InvalidArgument(title + ": over_array on a world of " + std::to_string(world.size()) +
@@ -115,7 +115,7 @@ std::shared_ptr<TensorState> AnyTensor::adopted(const ElementKernels& kernels, c
         throw InvalidArgument(title + ": over_array needs a layout without padding (World::set_group_mapping)");
     state->bytes = Buffer<std::byte>(static_cast<std::byte*>(data), state->bytes.size(), std::move(owner));
     state->stays = true;
-    return state;
+    return AnyTensor(std::move(state));
 }
 
 }  // namespace arges

@@ -7,7 +7,8 @@
 #include "interface/changed_elements.hpp"
 #include "interface/pair_exchange.hpp"
 #include "interface/run_movement.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/sparse_calls.hpp"
+#include "interface/sparse_tensor_keys.hpp"
 
 #include <algorithm>
 #include <array>
@@ -231,7 +232,9 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
 
 }  // namespace
 
-void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, double tolerance) {
+void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, Duplicates duplicates,
+                            double tolerance) {
+    if (is_sparse()) return sparse_calls::write_pairs(*this, keys, values, count, duplicates);
     auto& state = state_of(*this, "write");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::write", state, tolerance);
     if (!(tolerance >= 0))
@@ -266,8 +269,11 @@ void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* valu
 
 void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, const void* alpha,
                                  const void* beta) {
+    const auto& kernels = this->kernels();
+    if (alpha == nullptr) alpha = kernels.one;
+    if (beta == nullptr) beta = kernels.one;
+    if (is_sparse()) return sparse_calls::accumulate_pairs(*this, keys, values, count, alpha, beta);
     auto& state = state_of(*this, "accumulate");
-    const auto& kernels = *state.kernels;
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::accumulate", state, ElementArgument{kernels, beta});
     require_same_factor(state.world->movement_communicator(), kernels, !keys.empty(), alpha, "Tensor::accumulate");
     if (kernels.as_number(beta).imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
@@ -283,6 +289,7 @@ void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void*
 }
 
 void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t)>& room) const {
+    if (is_sparse()) return sparse_calls::read_pairs(*this, keys, room);
     const auto& state = state_of(*this, "read");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::read", state);
     auto& world = *state.world;
@@ -322,6 +329,12 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
 }
 
 std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::int64_t count)>& room) const {
+    if (is_sparse()) {
+        const auto& state = sparse_state_of(*this, "local_pairs");
+        auto keys = keys_here(*this);
+        copy_array(static_cast<std::byte*>(room(state.count())), state.values().data(), state.values().bytes(), nullptr);
+        return keys;
+    }
     const auto& state = state_of(*this, "local_pairs");
     std::vector<std::int64_t> keys;
     if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return keys;
@@ -371,7 +384,7 @@ void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const
     move_elements(*state.world, *state.kernels, state.shape(), state.bytes.data(), whole, full);
 }
 
-void AnyTensor::gather_at(std::int64_t root, const std::function<void*(std::int64_t)>& room) const {
+void AnyTensor::gather_at(std::int64_t root, const ElementRoom& room) const {
     const auto& state = state_of(*this, "gather_to");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::gather_to", state, root);
     if (root < 0 || root >= state.world->size())

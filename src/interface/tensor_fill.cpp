@@ -2,9 +2,10 @@
 #include "base/element_at.hpp"
 #include "base/instantiate.hpp"
 #include "base/splitmix.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/call_arguments.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/sparse_calls.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,6 +57,7 @@ private:
 }  // namespace
 
 void AnyTensor::fill_with(const void* value) {
+    if (is_sparse()) return sparse_calls::fill(sparse_state_of(*this, "fill"), value);
     auto& state = state_of(*this, "fill");
     const auto& kernels = *state.kernels;
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::fill", state, ElementArgument{kernels, value});
@@ -73,16 +75,13 @@ void AnyTensor::fill_with(const void* value) {
     });
 }
 
-void AnyTensor::keep_real() { state_->keep_real(); }
+void AnyTensor::keep_real() { state_of(*this, "keep_real").keep_real(); }
 
+namespace {
+
+/// Uniform elements of one type.
 template <class T>
-void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high) requires kernels::has_fractions<T> {
-    auto& state = state_of(*this, "fill_random");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::fill_random", state, seed, static_cast<double>(low),
-                              static_cast<double>(high));
-    if (!(low <= high)) throw InvalidArgument(state.title() + ": fill_random needs low <= high");
-    if (!std::isfinite(low) || !std::isfinite(high)) throw InvalidArgument(state.title() + ": fill_random needs finite bounds");
-    if (state.world->dry()) return;
+void fill_uniformly(TensorState& state, std::uint64_t seed, real_of<T> low, real_of<T> high) {
     const Canonicalizer canonical(state.shape());
     ChangedHostElements changed(state);
     T* const elements = changed.of<T>();
@@ -106,9 +105,27 @@ void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
     });
 }
 
-#define ARGES_INSTANTIATE(T) template void Tensor<T>::fill_random(std::uint64_t, real_of<T>, real_of<T>);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
-template void Tensor<long double>::fill_random(std::uint64_t, long double, long double);
+}  // namespace
+
+void AnyTensor::fill_random_between(std::uint64_t seed, long double low, long double high) {
+    auto& state = state_of(*this, "fill_random");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::fill_random", state, seed, static_cast<double>(low),
+                              static_cast<double>(high));
+    if (!(low <= high)) throw InvalidArgument(state.title() + ": fill_random needs low <= high");
+    if (!std::isfinite(low) || !std::isfinite(high)) throw InvalidArgument(state.title() + ": fill_random needs finite bounds");
+    bool found = false;
+    const auto fill_if = [&]<class T>() {
+        if (*state.kernels->type != typeid(T)) return;
+        found = true;
+        if (!state.world->dry()) fill_uniformly<T>(state, seed, static_cast<real_of<T>>(low), static_cast<real_of<T>>(high));
+    };
+#define ARGES_FILL(T) fill_if.operator()<T>();
+    ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_FILL)
+    ARGES_FILL(long double)
+#undef ARGES_FILL
+    if (!found)
+        throw InvalidArgument(state.title() + ": fill_random needs floating-point elements, not " + readable_type(state.kernels->name) +
+                              "; convert the tensor");
+}
 
 }  // namespace arges

@@ -1,15 +1,17 @@
 // Sub-tensors, other symmetries, other element types, other worlds.
 #include "base/element_at.hpp"
-#include "base/instantiate.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/call_arguments.hpp"
 #include "interface/run_movement.hpp"
+#include "interface/sparse_calls.hpp"
 #include "interface/tensor_shares.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/transfer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace arges {
@@ -61,7 +63,8 @@ SymmetryNode read_tree(const std::vector<std::int64_t>& in, std::size_t& at) {
 
 }  // namespace
 
-std::shared_ptr<TensorState> AnyTensor::sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
+AnyTensor AnyTensor::slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
+    if (is_sparse()) return AnyTensor(sparse_calls::slice(*this, begin, end));
     const auto& state = state_of(*this, "slice");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::slice", state, begin, end);
     const Ranges ranges{begin, end};
@@ -75,7 +78,20 @@ std::shared_ptr<TensorState> AnyTensor::sliced(const std::vector<std::int64_t>& 
     spec.label_extents = lengths;
     spec.from_offset = begin;
     run_movement(*result, state, spec, nullptr, state.kernels->zero);
-    return result;
+    return AnyTensor(std::move(result));
+}
+
+void AnyTensor::set_slice(const std::vector<std::int64_t>& begin, const AnyTensor& part) {
+    auto& state = any_state_of(*this, "set_slice");
+    const auto& from = any_state_of(part, "set_slice");
+    state.world->agree([&] {
+        const auto form = [](const AnyTensorState& one) { return readable_type(one.kernels->name) + (one.is_sparse ? ", sparse" : ""); };
+        if (form(state) != form(from))
+            throw InvalidArgument(title() + ": a part of type " + form(from) + " in a tensor of type " + form(state) +
+                                  "; bring it into the form of the tensor (convert it, to_dense, to_sparse)");
+    });
+    if (state.is_sparse) return sparse_calls::set_slice(sparse_state_of(*this, "set_slice"), begin, sparse_state_of(part, "set_slice"));
+    write_slice(begin, part, nullptr, state.kernels->zero);
 }
 
 void AnyTensor::write_slice(const std::vector<std::int64_t>& begin, const AnyTensor& part, const void* alpha, const void* beta) {
@@ -104,7 +120,7 @@ void AnyTensor::write_slice(const std::vector<std::int64_t>& begin, const AnyTen
     run_movement(state, from, spec, alpha, beta);
 }
 
-std::shared_ptr<TensorState> AnyTensor::joined(int dimension, const std::vector<const AnyTensor*>& parts) {
+AnyTensor AnyTensor::joined(int dimension, const std::vector<const AnyTensor*>& parts) {
     const auto& first = state_of(*parts[0], "concatenated");
     const CollectiveCall call(first.world->movement_communicator(), "concatenated", dimension, TensorArguments{parts});
     auto extents = parts[0]->extents();
@@ -136,37 +152,38 @@ std::shared_ptr<TensorState> AnyTensor::joined(int dimension, const std::vector<
     auto result = made_like(first, extents, Symmetry(extents.size(), product(slots)));
     std::vector<std::int64_t> offset(extents.size(), 0);
     for (const auto* part : parts) {
-        auto spec = copy_between(part->state()->shape(), result->shape());
+        const auto& state = state_of(*part, "concatenated");
+        auto spec = copy_between(state.shape(), result->shape());
         spec.label_extents = part->extents();
         spec.to_offset = offset;
-        run_movement(*result, *part->state(), spec, nullptr, first.kernels->zero);
+        run_movement(*result, state, spec, nullptr, first.kernels->zero);
         offset[d] += part->extents()[d];
     }
-    return result;
+    return AnyTensor(std::move(result));
 }
 
-std::shared_ptr<TensorState> AnyTensor::resymmetrized(const Symmetry& symmetry) const {
+AnyTensor AnyTensor::with_symmetry(const Symmetry& symmetry) const {
+    if (is_sparse()) return AnyTensor(sparse_calls::with_symmetry(*this, symmetry));
     const auto& state = state_of(*this, "with_symmetry");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::with_symmetry", state, symmetry);
     auto result = made_like(state, extents(), symmetry);
     run_movement(*result, state, copy_between(state.shape(), result->shape()), nullptr, state.kernels->zero);
-    return result;
+    return AnyTensor(std::move(result));
 }
 
-std::shared_ptr<TensorState> AnyTensor::converted(const ElementKernels& kernels) const {
+AnyTensor AnyTensor::converted_to(const ElementKernels& kernels) const {
     const auto& from = state_of(*this, "a tensor from one of another type");
     const CollectiveCall call(from.world->movement_communicator(), "Tensor", from, std::string_view(kernels.type->name()));
     auto result = TensorState::make(
         kernels, from.world_handle, [&] { return from.layout; }, "");
     local::convert_elements(*from.kernels->type, kernels, from.bytes.data(), result->bytes.data(), from.count());
-    return result;
+    return AnyTensor(std::move(result));
 }
 
-template <class T>
-Tensor<T> conj(const Tensor<T>& A) {
-    const auto& from = state_of(A, "conj");
+AnyTensor AnyTensor::conjugated() const {
+    const auto& from = state_of(*this, "conj");
     const CollectiveCall call(from.world->movement_communicator(), "conj", from);
-    Tensor<T> result(A);
+    AnyTensor result(*this);
     auto& state = state_of(result, "conj");
     if (state.kernels->is_complex)
         state.kernels->transfer_listed({.count = state.count(), .factor = 2}, state.bytes.data(), state.bytes.data(), nullptr, {});
@@ -182,36 +199,23 @@ SymmetryNode replaced(const SymmetryNode& node, NodeKind hermitian_becomes) {
     return result;
 }
 
-/// A real tensor from a complex one whose hermitian nodes become another kind.
-template <class T, class Part>
-Tensor<T> part_of(const Tensor<std::complex<T>>& A, NodeKind hermitian_becomes, Part&& part) {
-    const auto& given = state_of(A, "real or imag");
-    const CollectiveCall call(given.world->movement_communicator(), "real or imag", given, hermitian_becomes);
-    std::vector<SymmetryNode> slots;
-    for (const auto& slot : A.symmetry().slots()) slots.push_back(replaced(slot, hermitian_becomes));
-    const Symmetry symmetry(A.order(), product(slots));
-    const auto moved = symmetry == A.symmetry() ? A : A.with_symmetry(symmetry);
-    auto layout = state_of(moved, "real or imag").layout;
-    auto result = TensorState::make<T>(
-        A.world(), [&] { return layout; }, A.name());
-    const HostElements here(state_of(moved, "real or imag"));
-    ChangedHostElements changed(*result);
-    const auto* const from = here.of<std::complex<T>>();
-    T* const to = changed.of<T>();
-    for (std::int64_t i = 0; i < result->count(); ++i) to[i] = part(from[i]);
-    return Tensor<T>(std::move(result));
-}
-
 }  // namespace
 
-template <class T>
-Tensor<T> real(const Tensor<std::complex<T>>& A) {
-    return part_of<T>(A, NodeKind::symmetric, [](std::complex<T> z) { return z.real(); });
-}
-
-template <class T>
-Tensor<T> imag(const Tensor<std::complex<T>>& A) {
-    return part_of<T>(A, NodeKind::antisymmetric, [](std::complex<T> z) { return z.imag(); });
+AnyTensor AnyTensor::part_of_complex(bool imaginary, const ElementKernels& real) const {
+    const auto becomes = imaginary ? NodeKind::antisymmetric : NodeKind::symmetric;
+    const auto& given = state_of(*this, "real or imag");
+    const CollectiveCall call(given.world->movement_communicator(), "real or imag", given, becomes);
+    std::vector<SymmetryNode> slots;
+    for (const auto& slot : symmetry().slots()) slots.push_back(replaced(slot, becomes));
+    const Symmetry tree(order(), product(slots));
+    const auto moved = tree == symmetry() ? *this : with_symmetry(tree);
+    const auto& from = state_of(moved, "real or imag");
+    auto result = TensorState::make(
+        real, world(), [&] { return from.layout; }, name());
+    // Parts of complex numbers are real numbers at every second place.
+    const std::array axes{local::TransferAxis{.count = result->count(), .from_stride = 2, .to_stride = 1}};
+    real.transfer(axes, element_at(from.bytes.data(), imaginary ? 1 : 0, real.size), result->bytes.data(), nullptr, {});
+    return AnyTensor(std::move(result));
 }
 
 namespace {
@@ -227,27 +231,26 @@ void check_present(const Communicator& comm, std::int64_t size, const std::strin
 
 }  // namespace
 
-std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source,
-                                                    const World& target) {
+AnyTensor AnyTensor::transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source, const World& target) {
     if (meeting.is_dry_run()) {
         state_of(source, "transfer");
         if (!target.takes_part() || !target.is_dry_run() || !source.world().is_dry_run())
             throw InvalidArgument("transfer: the meeting world is a dry run; source and target must be dry runs, too");
-        return AnyTensor(kernels, target, source.extents(), source.symmetry(), source.name()).state();
+        return AnyTensor(kernels, Storage::dense, target, source.extents(), source.symmetry(), source.name());
     }
     const auto& comm = meeting.state()->communicator();
     const CollectiveCall call(meeting.state()->movement_communicator(), "transfer");
     comm.agree([&] {
-        if ((source.state() && source.world().is_dry_run()) || (target.takes_part() && target.is_dry_run()))
+        if ((source.any_state() && source.world().is_dry_run()) || (target.takes_part() && target.is_dry_run()))
             throw InvalidArgument("transfer: source and target must be worlds of real ranks, because the meeting world is one; "
                                   "a dry run has no data");
     });
     // Who has the source, and which rank of the target is which rank of the meeting?
-    const auto giver = comm.minimum(source.state() ? comm.rank() : comm.size());
+    const auto giver = comm.minimum(source.any_state() ? comm.rank() : comm.size());
     if (giver == comm.size()) throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
-    check_present(comm, source.state() ? source.world().size() : 0, "the source's world");
+    check_present(comm, source.any_state() ? source.world().size() : 0, "the source's world");
     check_present(comm, target.takes_part() ? target.size() : 0, "the target world");
-    require_same_in_worlds(meeting.state()->movement_communicator(), source.state() ? source.world().state().get() : nullptr,
+    require_same_in_worlds(meeting.state()->movement_communicator(), source.any_state() ? source.world().state().get() : nullptr,
                            Digest().add(source).value(), "transfer");
     std::vector<std::int64_t> shape;
     if (comm.rank() == giver) {
@@ -256,7 +259,7 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
         write_tree(product(source.symmetry().slots()), shape);
     }
     comm.broadcast(shape, giver);
-    std::string name = source.state() ? source.name() : "";
+    std::string name = source.any_state() ? source.name() : "";
     comm.broadcast(name, giver);
     const std::size_t order = shape[0];
     const std::vector<std::int64_t> extents(shape.begin() + 1, shape.begin() + 1 + static_cast<std::ptrdiff_t>(order));
@@ -264,7 +267,7 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
     const Symmetry symmetry(order, read_tree(shape, at));
     AnyTensor result;
     comm.agree([&] {
-        if (target.takes_part()) result = AnyTensor(kernels, target, extents, symmetry, name);
+        if (target.takes_part()) result = AnyTensor(kernels, Storage::dense, target, extents, symmetry, name);
     });
     const auto mine = target.takes_part() ? target.rank() : -1;
     const auto target_ranks = gathered(comm, std::vector<std::int64_t>{mine});
@@ -275,7 +278,7 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
     std::vector<std::vector<std::int64_t>> keys(target_ranks.size());
     std::vector<std::vector<std::byte>> values(target_ranks.size());
     comm.agree([&] {
-        if (!source.state()) return;
+        if (!source.any_state()) return;
         Buffer<std::byte> elements;
         const auto own = source.pairs_here([&](std::int64_t count) -> void* {
             elements = Buffer<std::byte>(count * kernels.size);
@@ -297,17 +300,9 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
         for (const auto& list : values) my_values.insert(my_values.end(), list.begin(), list.end());
     });
     comm.agree([&] {
-        if (target.takes_part()) result.write_pairs(my_keys, my_values.data(), std::ssize(my_keys), 0);
+        if (target.takes_part()) result.write_pairs(my_keys, my_values.data(), std::ssize(my_keys), Duplicates::refuse);
     });
-    return result.state();
+    return result;
 }
-
-#define ARGES_INSTANTIATE(T) template Tensor<T> conj(const Tensor<T>&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
-template Tensor<float> real(const Tensor<std::complex<float>>&);
-template Tensor<double> real(const Tensor<std::complex<double>>&);
-template Tensor<float> imag(const Tensor<std::complex<float>>&);
-template Tensor<double> imag(const Tensor<std::complex<double>>&);
 
 }  // namespace arges

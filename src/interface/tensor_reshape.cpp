@@ -99,12 +99,10 @@ void move(const TensorState& state, const End& from, const End& to, const char* 
 /// The same elements without symmetry, in a plain layout: of the tensor itself, or of a copy. Collective.
 class PlainTensor : public AnyTensor {
 public:
-    explicit PlainTensor(const AnyTensor& tensor) : AnyTensor(is_plain(tensor.state()->shape()) ? tensor.state() : unpacked(tensor)) {}
-
-private:
-    static std::shared_ptr<TensorState> unpacked(const AnyTensor& tensor) {
-        return static_cast<const PlainTensor&>(tensor).resymmetrized(Symmetry::none(tensor.order()));
-    }
+    explicit PlainTensor(const AnyTensor& tensor)
+        : AnyTensor(is_plain(tensor.dense_state()->shape()) ? AnyTensor(tensor.any_state())
+                                                            : tensor.with_symmetry(Symmetry::none(tensor.order()))) {}
+    TensorState& state() const { return state_of(*this, "a tensor without symmetry"); }
 };
 
 std::vector<int> order_of(int dimensions, bool last_fastest) {
@@ -129,7 +127,7 @@ void check(const TensorState& state, const Shares& shares, const char* what) {
 
 }  // namespace
 
-std::shared_ptr<TensorState> AnyTensor::reshaped_to(const std::vector<std::int64_t>& extents, bool last_fastest) const {
+AnyTensor AnyTensor::reshaped(const std::vector<std::int64_t>& extents, bool last_fastest) const {
     const auto& given = state_of(*this, "reshaped");
     const CollectiveCall call(given.world->movement_communicator(), "Tensor::reshaped", given, extents, last_fastest);
     auto result = TensorState::make(
@@ -142,14 +140,14 @@ std::shared_ptr<TensorState> AnyTensor::reshaped_to(const std::vector<std::int64
             return layout;
         },
         given.name);
-    if (size() == 0 || given.world->dry()) return result;
+    if (size() == 0 || given.world->dry()) return AnyTensor(std::move(result));
     const PlainTensor plain(*this);
-    auto& from = *plain.state();
+    auto& from = plain.state();
     const auto from_order = order_of(order(), last_fastest), to_order = order_of(result->shape().order(), last_fastest);
     const End here{.tensor = &from, .order = from_order}, there{.tensor = result.get(), .order = to_order};
     if (given.world->movement_communicator() != nullptr) {
         move(from, here, there, "reshaping it");
-        return result;
+        return AnyTensor(std::move(result));
     }
     // On one rank a list on one side is the list on the other.
     given.world->require_everywhere(there.is_copied() ? here.memory() : 0, given.title() + ": reshaping it");
@@ -158,7 +156,7 @@ std::shared_ptr<TensorState> AnyTensor::reshaped_to(const std::vector<std::int64
         transpose(*result, to_order, List(here, false).data(), target.data(), false);
     else
         transpose(from, from_order, HostElements(from).data(), target.data(), true);
-    return result;
+    return AnyTensor(std::move(result));
 }
 
 void read_share(const AnyTensor& tensor, const Shares& shares, void* to) {
@@ -168,7 +166,7 @@ void read_share(const AnyTensor& tensor, const Shares& shares, void* to) {
     check(given, shares, "read_share");
     if (tensor.size() == 0 || given.world->dry()) return;
     const PlainTensor plain(tensor);
-    move(*plain.state(), {.tensor = plain.state().get(), .order = shares.order},
+    move(plain.state(), {.tensor = &plain.state(), .order = shares.order},
          {.order = shares.order, .bounds = &shares.bounds, .share = static_cast<std::byte*>(to)}, "reading a share");
 }
 

@@ -16,8 +16,29 @@
 
 namespace arges {
 
-/// Shape, layout and local elements of one tensor, whose type is known at run time.
-class TensorState {
+/// What dense and sparse tensors have in common.
+class AnyTensorState {
+public:
+    AnyTensorState(const ElementKernels& element, World handle, std::string title, bool sparse)
+        : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), name(std::move(title)), is_sparse(sparse) {}
+    virtual ~AnyTensorState() = default;
+    AnyTensorState(const AnyTensorState&) = delete;
+    AnyTensorState& operator=(const AnyTensorState&) = delete;
+    std::int64_t rank() const { return world->rank(); }
+    /// Name for messages.
+    std::string title() const { return !name.empty() ? name : is_sparse ? "sparse tensor" : "tensor"; }
+
+    const ElementKernels* kernels;  // of the element type, under plus-times if that is defined
+    World world_handle;
+    std::shared_ptr<WorldState> world;
+    std::string name;
+    const bool is_sparse;
+    int moves = 0;             // how often it was moved for the sake of later runs of a statement
+    std::uint64_t number = 0;  // tells the tensors of a world apart, on all ranks alike
+};
+
+/// Shape, layout and local elements of one dense tensor, whose type is known at run time.
+class TensorState : public AnyTensorState {
 public:
     /// Zeros. Local; make() is the way to all ranks' state. @throws OutOfMemory
     TensorState(const ElementKernels& kernels, World world, Layout layout, std::string name);
@@ -30,9 +51,7 @@ public:
     static std::shared_ptr<TensorState> make(const World& world, const std::function<Layout()>& layout, std::string name) {
         return make(element_kernels<T>(), world, layout, std::move(name));
     }
-    ~TensorState() { world->hold(-held_); }
-    TensorState(const TensorState&) = delete;
-    TensorState& operator=(const TensorState&) = delete;
+    ~TensorState() override { world->hold(-held_); }
 
     /// Takes over elements that lie in another layout. The account is the same on all ranks. Local.
     void relocate(Layout where, Buffer<std::byte> elements) {
@@ -52,21 +71,12 @@ public:
     /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Free without hermitian nodes. Local.
     void keep_real();
     const Layout& shape() const { return layout; }
-    std::int64_t rank() const { return world->rank(); }
     /// Elements on this rank; none in a dry run.
     std::int64_t count() const { return bytes.size() / kernels->size; }
-    /// Name for messages.
-    std::string title() const { return name.empty() ? "tensor" : name; }
 
-    const ElementKernels* kernels;  // of the element type, under plus-times if that is defined
-    World world_handle;
-    std::shared_ptr<WorldState> world;
     Layout layout;
-    std::string name;
-    Buffer<std::byte> bytes;   // of the elements on this rank; empty in a dry run
-    bool stays = false;        // the caller has the address of the elements
-    int moves = 0;             // how often it was moved for the sake of later runs of a statement
-    std::uint64_t number = 0;  // tells the tensors of a world apart, on all ranks alike
+    Buffer<std::byte> bytes;  // of the elements on this rank; empty in a dry run
+    bool stays = false;       // the caller has the address of the elements
 
 private:
     std::int64_t held_ = 0;
@@ -169,7 +179,10 @@ Symmetry checked_symmetry(const std::vector<std::int64_t>& extents, const Symmet
 /// Likewise unless they make a tensor.
 Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& name);
 
-/// The tensor's state. @throws InvalidArgument if there is none
+/// The state of any tensor. @throws InvalidArgument if there is none
+AnyTensorState& any_state_of(const AnyTensor& tensor, const char* where);
+
+/// The state of a dense tensor. @throws InvalidArgument if there is none, or it is sparse
 TensorState& state_of(const AnyTensor& tensor, const char* where);
 
 }  // namespace arges

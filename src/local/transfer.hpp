@@ -32,4 +32,8 @@ bool can_convert(const std::type_info& from, const std::type_info& to);
 /// Converts `count` elements to those of a table. Threaded. @throws InvalidArgument unless can_convert()
 void convert_elements(const std::type_info& from, const ElementKernels& to, const void* source, void* target, std::int64_t count);
 
+/// Likewise on the host between any of these types, with the digits that the other has; bool from what is not zero. Threaded.
+/// @throws InvalidArgument for complex elements as real ones, and for a number that is not within an integer type
+void round_elements(const std::type_info& from, const std::type_info& to, const void* source, void* target, std::int64_t count);
+
 }  // namespace arges::local

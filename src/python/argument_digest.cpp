@@ -57,9 +57,8 @@ void add_function(Digest& digest, nb::handle value) {
 
 /// Objects that say nothing about what they hold count by their class.
 void add_other(Digest& digest, nb::handle value) {
-    if (nb::hasattr(value, "_h") && nb::isinstance<TensorHandle>(value.attr("_h"))) return add_to(digest, value.attr("_h"));
-    if (nb::isinstance<TensorHandle>(value))
-        return nb::cast<const TensorHandle&>(value).visit([&](const auto& tensor) { digest.add(*tensor.state()); });
+    if (nb::hasattr(value, "_h") && nb::isinstance<AnyTensor>(value.attr("_h"))) return add_to(digest, value.attr("_h"));
+    if (nb::isinstance<AnyTensor>(value)) return static_cast<void>(digest.add(nb::cast<const AnyTensor&>(value)));
     if (nb::hasattr(value, "__array_interface__") && nb::hasattr(value, "ctypes")) return add_array(digest, value);
     if (nb::hasattr(value, "dtype") && nb::hasattr(value, "item") && nb::hasattr(value, "nbytes"))  // a number of NumPy
         return add_to(digest, value.attr("item")());

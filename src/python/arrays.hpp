@@ -24,7 +24,10 @@ std::span<const T> span_of(const ConstArray& array) {
     return {static_cast<const T*>(array.data()), array.shape(0)};
 }
 
-/// Likewise as array_of(), of bytes that stand for bool.
-nb::object bool_array(std::vector<std::uint8_t> values, Extents extents);
+/// Such an array of a tensor's type. @throws InvalidArgument likewise
+const void* values_of(const AnyTensor& tensor, const ConstArray& values);
+
+/// Room for elements, and the array that keeps it. @param extents  none: a flat array
+std::pair<std::byte*, nb::object> new_array(std::int64_t count, ElementType type, const std::optional<Extents>& extents = {});
 
 }  // namespace arges::python

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "arges/arges.hpp"
-#include "handles/statement_handle.hpp"
-#include "handles/tensor_handle.hpp"
+#include "interface/typed_tensor.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/complex.h>
@@ -23,9 +22,6 @@
 namespace arges::python {
 
 namespace nb = nanobind;
-using handles::ExpressionHandle;
-using handles::Number;
-using handles::TensorHandle;
 
 /// Shape of an array.
 using Extents = std::vector<std::int64_t>;
@@ -75,7 +71,26 @@ nb::object agree(const World& world, const nb::callable& work, bool same = false
 void raise_interruption(const World& world);
 
 /// Refuses what needs elements where the world has none. Local. @throws Unsupported for a tensor of a dry run
-void require_elements(const TensorHandle& tensor, const char* what);
+void require_elements(const AnyTensor& tensor, const char* what);
+
+/// f(tensor) of a dense or sparse tensor of float or double, which shares its elements. @throws InvalidArgument for others
+template <class F>
+auto with_real(const AnyTensor& tensor, const char* what, F&& f) {
+    const auto typed = [&]<class T>() {
+        if (tensor.is_sparse()) return f(SparseTensor<T>(tensor.sparse_state()));
+        return f(Tensor<T>(tensor.dense_state()));
+    };
+    if (tensor.element() == ElementType::float32) return typed.template operator()<float>();
+    if (tensor.element() == ElementType::float64) return typed.template operator()<double>();
+    throw InvalidArgument(tensor.title() + ": " + what + " of elements of type " + to_string(tensor.element()) +
+                          "; convert the tensor to float32 or float64");
+}
+/// Dense amplitudes, which share their elements. @throws InvalidArgument for another type or storage
+inline Tensor<double> amplitudes_of(const AnyTensor& tensor) {
+    if (tensor.is_sparse() || tensor.element() != ElementType::float64)
+        throw InvalidArgument(tensor.title() + ": amplitudes are of type float64, dense; convert the tensor");
+    return Tensor<double>(tensor.dense_state());
+}
 
 /// A NumPy array, first index fastest, over memory that `owner` keeps.
 nb::object array_over(void* data, ElementType element, const Extents& extents, nb::object owner);

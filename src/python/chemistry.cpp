@@ -116,13 +116,7 @@ Fcidump integrals_of(const World& world, const nb::dict& given) {
 TensorSet set_of(const nb::dict& tensors) {
     std::vector<std::pair<std::string, Tensor<double>>> members;
     for (const auto& [name, handle] : tensors) {
-        const auto& tensor = nb::cast<const TensorHandle&>(handle);
-        tensor.visit_dense("amplitudes", [&](const auto& own) {
-            if constexpr (std::is_same_v<handles::element_of<decltype(own)>, double>)
-                members.emplace_back(nb::cast<std::string>(name), Tensor<double>(own.state()));
-            else
-                throw InvalidArgument(tensor.title() + ": amplitudes are of type float64; convert the tensor");
-        });
+        members.emplace_back(nb::cast<std::string>(name), amplitudes_of(nb::cast<const AnyTensor&>(handle)));
     }
     return TensorSet(std::move(members));
 }
@@ -131,7 +125,7 @@ nb::dict dict_of(TensorSet tensors) {
     nb::dict result;
     for (auto& member : tensors.members()) {
         const std::string name = member.name();
-        result[name.c_str()] = TensorHandle(std::move(member));
+        result[name.c_str()] = static_cast<AnyTensor&&>(member);
     }
     return result;
 }

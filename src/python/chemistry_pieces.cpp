@@ -71,7 +71,7 @@ nb::dict blocks_of(std::initializer_list<std::pair<const char*, Tensor<double>*>
     nb::dict result;
     for (const auto& [name, block] : blocks) {
         block->set_name(name);
-        result[name] = TensorHandle(std::move(*block));
+        result[name] = static_cast<AnyTensor&&>(*block);
     }
     return result;
 }
@@ -126,15 +126,9 @@ void bind_chemistry_pieces(nb::module_& module) {
     module.def("spatial_integrals", &spatial_integrals);
     module.def("solve_amplitudes", &solve, nb::arg("world"), nb::arg("method"), nb::arg("functions"), nb::arg("start"), nb::arg("energies"),
                nb::arg("options"), nb::arg("progress").none());
-    module.def("divide_by_denominators", [](const TensorHandle& tensor, const Numbers& occupied, const Numbers& virtuals) {
-        tensor.visit_dense("divide_by_denominators", [&](const auto& own) {
-            if constexpr (std::is_same_v<handles::element_of<decltype(own)>, double>) {
-                Tensor<double> residual(own.state());
-                chemistry::divide_by_denominators(residual, occupied, virtuals);
-            } else {
-                throw InvalidArgument(tensor.title() + ": amplitudes are of type float64; convert the tensor");
-            }
-        });
+    module.def("divide_by_denominators", [](const AnyTensor& tensor, const Numbers& occupied, const Numbers& virtuals) {
+        auto residual = amplitudes_of(tensor);
+        chemistry::divide_by_denominators(residual, occupied, virtuals);
     });
     nb::class_<chemistry::Diis>(module, "Diis")
         .def(nb::init<int>())

@@ -91,22 +91,9 @@ std::optional<CpModel<T>> model_from(const World& world, const nb::object& start
     return CpModel<T>(world, lengths, lambda, rows, factors);
 }
 
-/// f(tensor) of a tensor of float or double. @throws InvalidArgument for others
-template <class F>
-nb::dict with_real(const TensorHandle& tensor, const char* what, F&& f) {
-    return tensor.visit([&](const auto& own) -> nb::dict {
-        using T = handles::element_of<decltype(own)>;
-        if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-            return f(own);
-        else
-            throw InvalidArgument(tensor.title() + ": " + what + " of elements of type " + to_string(tensor.element()) +
-                                  "; convert the tensor to float32 or float64");
-    });
-}
-
-nb::dict cpd(const TensorHandle& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
+nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
     return with_real(tensor, "cpd", [&](const auto& own) {
-        using T = handles::element_of<decltype(own)>;
+        using T = element_of<decltype(own)>;
         const auto& world = own.world();
         CpOptions options;
         std::int64_t forecast = 0;
@@ -139,7 +126,7 @@ nb::dict cpd(const TensorHandle& tensor, const nb::dict& given, const nb::object
     });
 }
 
-nb::dict tucker(const TensorHandle& tensor, const nb::dict& given, const nb::object& progress) {
+nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress) {
     return with_real(tensor, "tucker", [&](const auto& own) {
         const auto& world = own.world();
         TuckerOptions options;
@@ -166,7 +153,7 @@ nb::dict tucker(const TensorHandle& tensor, const nb::dict& given, const nb::obj
         const auto result = outside_interpreter([&] { return tucker_decompose(own, options, each); });
         const auto& model = result.model;
         nb::dict found;
-        found["core"] = TensorHandle(Tensor<handles::element_of<decltype(own)>>(model.core().state()));
+        found["core"] = AnyTensor(model.core().any_state());
         found["factors"] = factors_of(model, [&](int mode) { return model.ranks()[mode]; });
         found["fit"] = result.fit;
         found["iterations"] = result.iterations;
@@ -176,13 +163,13 @@ nb::dict tucker(const TensorHandle& tensor, const nb::dict& given, const nb::obj
     });
 }
 
-nb::dict completion(const TensorHandle& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
+nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
     return with_real(tensor, "complete", [&](const auto& own) -> nb::dict {
-        if constexpr (!handles::is_sparse_tensor<decltype(own)>) {
+        using T = element_of<decltype(own)>;
+        if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(own)>, SparseTensor<T>>) {
             throw InvalidArgument(tensor.title() +
                                   ": complete needs a sparse tensor, whose stored elements are known; make one with to_sparse()");
         } else {
-            using T = handles::element_of<decltype(own)>;
             const auto& world = own.world();
             CompletionOptions options;
             std::int64_t forecast = 0;

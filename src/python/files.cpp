@@ -16,9 +16,9 @@ ElementType type_in_file(const TensorFileInfo& info) {
     return info.is_complex ? ElementType::complex128 : ElementType::float64;
 }
 
-TensorHandle read_tensor_of(const World& world, const std::string& path, std::optional<int> type) {
+AnyTensor read_tensor_of(const World& world, const std::string& path, std::optional<int> type) {
     const auto element = type ? static_cast<ElementType>(*type) : type_in_file(tensor_file_info(world, path));
-    return with_element_type(element, [&]<class T>() -> TensorHandle {
+    return with_element_type(element, [&]<class T>() -> AnyTensor {
         if constexpr (kernels::has_fractions<T>)
             return read_tensor<T>(world, path);
         else
@@ -41,7 +41,7 @@ nb::tuple read_sparse_of(const World& world, const std::string& path, int type, 
         report["entries"] = file.report.entries;
         report["duplicates"] = file.report.duplicates;
         report["nonempty_slices"] = file.report.nonempty_slices;
-        return nb::make_tuple(TensorHandle(std::move(file.tensor)), report);
+        return nb::make_tuple(AnyTensor(std::move(file.tensor)), report);
     };
     switch (static_cast<ElementType>(type)) {
     case ElementType::float32: return run.operator()<float>();
@@ -54,9 +54,9 @@ nb::tuple read_sparse_of(const World& world, const std::string& path, int type, 
     }
 }
 
-void write_sparse_of(const TensorHandle& tensor, const std::string& path, int base) {
-    tensor.visit_sparse("write_sparse", [&](const auto& own) {
-        using T = handles::element_of<decltype(own)>;
+void write_sparse_of(const AnyTensor& tensor, const std::string& path, int base) {
+    with_sparse(tensor, "write_sparse", [&](const auto& own) {
+        using T = element_of<decltype(own)>;
         constexpr bool has_files = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>> ||
                                    std::is_same_v<T, std::int64_t> || std::is_same_v<T, bool>;
         if constexpr (has_files)
@@ -68,12 +68,12 @@ void write_sparse_of(const TensorHandle& tensor, const std::string& path, int ba
 }
 
 /// Tensors by name, and values: numbers, texts, lists of numbers.
-void save(const World& world, const std::string& path, const std::vector<std::pair<std::string, TensorHandle>>& tensors,
+void save(const World& world, const std::string& path, const std::vector<std::pair<std::string, const AnyTensor*>>& tensors,
           const std::vector<std::pair<std::string, std::variant<std::int64_t, double, std::string, std::vector<double>>>>& values) {
     CheckpointWriter out(world, path);
     for (const auto& [key, tensor] : tensors) {
         const auto& name = key;  // a structured binding cannot be captured
-        tensor.visit_floating("a checkpoint", [&](const auto& own) { out.add(name, own); });
+        with_floating(*tensor, "a checkpoint", [&](const auto& own) { out.add(name, own); });
     }
     for (const auto& [name, value] : values) out.set(name, value);
     out.commit();
@@ -85,7 +85,7 @@ nb::tuple load(const World& world, const std::string& path) {
     for (const auto& stored : in.tensors())
         with_element_type(stored.element, [&]<class T>() {
             if constexpr (kernels::has_fractions<T>)
-                tensors[stored.name.c_str()] = TensorHandle(outside_interpreter([&] { return in.read<T>(stored.name); }));
+                tensors[stored.name.c_str()] = AnyTensor(outside_interpreter([&] { return in.read<T>(stored.name); }));
         });
     const auto try_as = [&]<class V>(const std::string& name) {
         try {
@@ -108,8 +108,8 @@ void bind_files(nb::module_& module) {
                nb::call_guard<OutsideInterpreter>());
     module.def(
         "write_npy",
-        [](const TensorHandle& tensor, const std::string& path) {
-            tensor.visit_floating("write_npy", [&](const auto& own) { write_npy(own, path); });
+        [](const AnyTensor& tensor, const std::string& path) {
+            with_floating(tensor, "write_npy", [&](const auto& own) { write_npy(own, path); });
         },
         nb::call_guard<OutsideInterpreter>());
     module.def("is_tensor_file", &is_tensor_file);

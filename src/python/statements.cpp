@@ -1,24 +1,19 @@
 // Expressions, statements, plans, functions of elements.
 #include "python/bindings.hpp"
 
+#include "interface/sparse_state.hpp"
 #include "python/arrays.hpp"
 
 namespace arges::python {
 
 namespace {
 
-std::vector<Labels> all_labels_of(const std::vector<nb::object>& labels) {
-    std::vector<Labels> result;
-    for (const auto& own : labels) result.push_back(labels_of(own));
-    return result;
-}
-
-ExpressionHandle projected(ExpressionHandle right, int projection) {
+AnyExpression projected(AnyExpression right, int projection) {
     for (auto& term : right.terms()) term.projection = static_cast<Projection>(projection);
     return right;
 }
 
-ExpressionHandle vouched(ExpressionHandle right, nb::handle labels, bool summed) {
+AnyExpression vouched(AnyExpression right, nb::handle labels, bool summed) {
     const auto names = labels_of(labels).names();
     for (auto& term : right.terms()) {
         auto& list = summed ? term.summed : term.repeated;
@@ -27,11 +22,18 @@ ExpressionHandle vouched(ExpressionHandle right, nb::handle labels, bool summed)
     return right;
 }
 
+/// Tensors with their labels.
+std::vector<AnyIndexedTensor> labelled(const std::vector<const AnyTensor*>& tensors, const std::vector<nb::object>& labels) {
+    std::vector<AnyIndexedTensor> result;
+    for (std::size_t o = 0; o < tensors.size(); ++o) result.push_back((*tensors[o])[labels_of(labels.at(o))]);
+    return result;
+}
+
 /// f is called with an array to fill, and one for each operand.
-void apply(const TensorHandle& left, nb::handle labels, const std::vector<TensorHandle>& operands, const std::vector<nb::object>& of,
+void apply(const AnyTensor& left, nb::handle labels, const std::vector<const AnyTensor*>& operands, const std::vector<nb::object>& of,
            const nb::callable& f, bool accumulate, int over) {
     std::vector<ElementType> types;
-    for (const auto& operand : operands) types.push_back(operand.element());
+    for (const auto* operand : operands) types.push_back(operand->element());
     const auto result_type = left.element();
     const auto call = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
         const nb::gil_scoped_acquire hold;
@@ -55,10 +57,10 @@ void apply(const TensorHandle& left, nb::handle labels, const std::vector<Tensor
         }
         if (!message.empty()) throw InvalidArgument(message);
     };
-    const auto names = labels_of(labels);
-    const auto others = all_labels_of(of);
+    auto target = left[labels_of(labels)];
+    const auto factors = labelled(operands, of);
     const OutsideInterpreter outside;
-    handles::apply(left, names, operands, others, guarded, accumulate, static_cast<MapOver>(over));
+    target.apply(factors, guarded, accumulate, static_cast<MapOver>(over));
 }
 
 /// The order of elements in place of sums: Max<T> has the larger one as a sum, Min<T> the smaller one; products are sums.
@@ -94,39 +96,40 @@ struct MaxTimes {
 };
 
 template <class A>
-void run_over(const TensorHandle& left, const Labels& labels, const ExpressionHandle& right, bool accumulate) {
+void run_over(const AnyIndexedTensor& left, const AnyExpression& right, bool accumulate) {
     using T = typename A::value_type;
+    const IndexedTensor<T> target(left.factor());
     std::optional<Expression<T>> fitting;
-    std::optional<Factor> target;
-    left.world().agree([&] {
+    const auto& tensor = target.factor();
+    (tensor.sparse ? tensor.sparse->world : tensor.tensor->world)->agree([&] {
         fitting = right.of<T>();
         if (left.element() != element_type_of<T>())
-            throw InvalidArgument(left.title() + ": its elements are " + to_string(left.element()) + ", those of the algebra " +
-                                  to_string(element_type_of<T>()) + "; convert the tensor");
-        target = left.factor(labels);
+            throw InvalidArgument((tensor.sparse ? tensor.sparse->title() : tensor.tensor->title()) + ": its elements are " +
+                                  to_string(left.element()) + ", those of the algebra " + to_string(element_type_of<T>()) +
+                                  "; convert the tensor");
     });
     if (accumulate)
-        over<A>(IndexedTensor<T>(*target)) += *fitting;
+        over<A>(target) += *fitting;
     else
-        over<A>(IndexedTensor<T>(*target)) = *fitting;
+        over<A>(target) = *fitting;
 }
 
-void run_algebra(const std::string& algebra, const TensorHandle& left, nb::handle labels, const ExpressionHandle& right, bool accumulate) {
-    const auto names = labels_of(labels);
+void run_algebra(const std::string& algebra, const AnyTensor& tensor, nb::handle labels, const AnyExpression& right, bool accumulate) {
+    const auto left = tensor[labels_of(labels)];
     const OutsideInterpreter outside;
     const bool is_integer = left.element() == ElementType::int64;
     const auto run = [&]<class Real, class Integer>() {
         if (is_integer)
-            run_over<Integer>(left, names, right, accumulate);
+            run_over<Integer>(left, right, accumulate);
         else
-            run_over<Real>(left, names, right, accumulate);
+            run_over<Real>(left, right, accumulate);
     };
     if (algebra == "min_plus") return run.template operator()<Tropical<double, false>, Tropical<std::int64_t, false>>();
     if (algebra == "max_plus") return run.template operator()<Tropical<double, true>, Tropical<std::int64_t, true>>();
-    if (algebra == "max_times") return run_over<MaxTimes<double>>(left, names, right, accumulate);
-    if (algebra == "or_and") return run_over<PlusTimes<bool>>(left, names, right, accumulate);
+    if (algebra == "max_times") return run_over<MaxTimes<double>>(left, right, accumulate);
+    if (algebra == "or_and") return run_over<PlusTimes<bool>>(left, right, accumulate);
     if (algebra == "product") {
-        if (left.element() == ElementType::complex128) return run_over<Product<std::complex<double>>>(left, names, right, accumulate);
+        if (left.element() == ElementType::complex128) return run_over<Product<std::complex<double>>>(left, right, accumulate);
         return run.template operator()<Product<double>, Product<std::int64_t>>();
     }
     throw InvalidArgument("algebra \"" + algebra + "\"; there are min_plus, max_plus, max_times, or_and and product");
@@ -135,50 +138,47 @@ void run_algebra(const std::string& algebra, const TensorHandle& left, nb::handl
 }  // namespace
 
 void bind_statements(nb::module_& module) {
-    nb::class_<ExpressionHandle>(module, "Expression")
-        .def_prop_ro("element", [](const ExpressionHandle& e) { return static_cast<int>(e.element()); })
-        .def_prop_ro("terms", [](const ExpressionHandle& e) { return e.terms().size(); })
-        .def("plus", [](const ExpressionHandle& a, const ExpressionHandle& b) { return a + b; })
-        .def("times", [](const ExpressionHandle& a, const ExpressionHandle& b) { return a * b; })
-        .def("scaled", [](const ExpressionHandle& a, const Number& number) { return number * a; })
-        .def("conj", [](const ExpressionHandle& a) { return conjugate(a); })
+    nb::class_<AnyExpression>(module, "Expression")
+        .def_prop_ro("element", [](const AnyExpression& e) { return static_cast<int>(e.element()); })
+        .def_prop_ro("terms", [](const AnyExpression& e) { return e.terms().size(); })
+        .def("plus", [](const AnyExpression& a, const AnyExpression& b) { return a + b; })
+        .def("times", [](const AnyExpression& a, const AnyExpression& b) { return a * b; })
+        .def("scaled", [](const AnyExpression& a, const Number& number) { return number * a; })
+        .def("conj", [](const AnyExpression& a) { return conj(a); })
         .def("projected", &projected)
         .def("vouched", &vouched)
-        .def("masked", [](const ExpressionHandle& e, const TensorHandle& mask, nb::handle labels,
-                          bool complement) { return handles::masked(mask, labels_of(labels), complement, e); })
-        .def("total", [](const ExpressionHandle& e) {
-            const auto found = outside_interpreter([&] { return handles::total(e); });
+        .def("masked", [](const AnyExpression& e, const AnyTensor& mask, nb::handle labels,
+                          bool complement) { return masked(mask[labels_of(labels)], complement, e); })
+        .def("total", [](const AnyExpression& e) {
+            const auto found = outside_interpreter([&] { return total(e); });
             return std::visit([](const auto& value) { return nb::cast(value); }, found);
         });
-    module.def("labelled", [](const TensorHandle& tensor, nb::handle labels) { return ExpressionHandle(tensor, labels_of(labels)); });
-    module.def("number", [](const Number& number, int type) { return ExpressionHandle(number, static_cast<ElementType>(type)); });
-    module.def("assign", [](const TensorHandle& left, nb::handle labels, const ExpressionHandle& right, const Number& beta) {
-        const auto names = labels_of(labels);
-        const OutsideInterpreter outside;
-        handles::assign(left, names, right, beta);
+    module.def("labelled", [](const AnyTensor& tensor, nb::handle labels) -> AnyExpression { return tensor[labels_of(labels)]; });
+    module.def("number", [](const Number& number, int type) { return AnyExpression(number, static_cast<ElementType>(type)); });
+    module.def("assign", [](const AnyTensor& left, nb::handle labels, const AnyExpression& right, const Number& beta) {
+        auto target = left[labels_of(labels)];
+        outside_interpreter([&] { target.assign(right, beta); });
     });
-    module.def("add", [](const TensorHandle& left, nb::handle labels, const ExpressionHandle& right) {
-        const auto names = labels_of(labels);
-        const OutsideInterpreter outside;
-        handles::add(left, names, right);
+    module.def("add", [](const AnyTensor& left, nb::handle labels, const AnyExpression& right) {
+        auto target = left[labels_of(labels)];
+        outside_interpreter([&] { target += right; });
     });
-    module.def("scale", [](const TensorHandle& left, nb::handle labels, const Number& number) {
-        const auto names = labels_of(labels);
-        const OutsideInterpreter outside;
-        handles::scale(left, names, number);
+    module.def("scale", [](const AnyTensor& left, nb::handle labels, const Number& number) {
+        auto target = left[labels_of(labels)];
+        outside_interpreter([&] { target *= number; });
     });
-    module.def("divide", [](const TensorHandle& left, nb::handle labels, const ExpressionHandle& divisor) {
-        const auto names = labels_of(labels);
-        const OutsideInterpreter outside;
-        handles::divide(left, names, divisor);
+    module.def("divide", [](const AnyTensor& left, nb::handle labels, const AnyExpression& divisor) {
+        auto target = left[labels_of(labels)];
+        outside_interpreter([&] { target /= divisor; });
     });
-    module.def("explain", [](const TensorHandle& left, nb::handle labels, const ExpressionHandle& right, const Number& beta,
-                             std::int64_t ranks) { return handles::explain(left, labels_of(labels), right, beta, ranks); });
-    module.def("einsum", [](const std::vector<TensorHandle>& operands, const std::vector<nb::object>& labels, nb::handle output) {
-        const auto names = all_labels_of(labels);
+    module.def("explain", [](const AnyTensor& left, nb::handle labels, const AnyExpression& right, const Number& beta, std::int64_t ranks) {
+        const auto target = left[labels_of(labels)];
+        return ranks > 0 ? target.explain_on(ranks, right) : target.explain(right, beta);
+    });
+    module.def("einsum", [](const std::vector<const AnyTensor*>& operands, const std::vector<nb::object>& labels, nb::handle output) {
+        const auto factors = labelled(operands, labels);
         const auto out = labels_of(output);
-        const OutsideInterpreter outside;
-        return handles::einsum(operands, names, out);
+        return outside_interpreter([&] { return einsum(factors, out); });
     });
     module.def("apply", &apply);
     module.def("run_algebra", &run_algebra);

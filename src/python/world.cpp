@@ -23,31 +23,26 @@ World made_world(std::optional<std::int64_t> comm, const Extents& torus) {
 }
 
 /// A copy of a dense tensor on another world; ranks without the source or the target give none, and get none without the target.
-std::optional<TensorHandle> transferred(const World& meeting, const std::optional<TensorHandle>& source,
-                                        const std::optional<World>& target) {
-    auto type = source ? static_cast<std::int64_t>(source->element()) : -1;
+std::optional<AnyTensor> transferred(const World& meeting, const AnyTensor* source, const std::optional<World>& target) {
+    auto type = source != nullptr ? static_cast<std::int64_t>(source->element()) : -1;
     if (!meeting.is_dry_run()) {
+        const auto own = type;
         meeting.agree([&] {
-            if (source && source->is_sparse())
+            if (source != nullptr && source->is_sparse())
                 throw Unsupported("transfer of a sparse tensor; take coo() of it, and make another by sparse(..., world=...)");
         });
         type = meeting.state()->communicator().maximum(type);
+        meeting.agree([&] {
+            if (own >= 0 && own != type)
+                throw InvalidArgument("transfer: the source has other element types on some ranks; give the same tensor");
+        });
     }
     if (type < 0) throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
-    return with_element_type(static_cast<ElementType>(type), [&]<class T>() -> std::optional<TensorHandle> {
-        Tensor<T> own;
-        meeting.agree([&] {
-            if (!source) return;
-            if (static_cast<std::int64_t>(source->element()) != type)
-                throw InvalidArgument("transfer: the source has other element types on some ranks; give the same tensor");
-            source->visit([&](const auto& tensor) {
-                if constexpr (std::is_same_v<std::remove_cvref_t<decltype(tensor)>, Tensor<T>>) own = Tensor<T>(tensor.state());
-            });
-        });
-        auto result = transfer(meeting, own, target ? *target : World::outside());
-        if (!target) return std::nullopt;
-        return TensorHandle(std::move(result));
-    });
+    const AnyTensor none;
+    auto result =
+        transfer(static_cast<ElementType>(type), meeting, source != nullptr ? *source : none, target ? *target : World::outside());
+    if (!target) return std::nullopt;
+    return result;
 }
 
 nb::dict report_of(const OperationReport& report) {

@@ -52,6 +52,7 @@ ElementKernels fast_kernels(const char* name) {
     k.divide = General::divide;
     k.count_nonzero = General::count_nonzero;
     k.sparse = &kernels::Sparse<General>::table();
+    k.reductions = &reductions<T>();
     k.transfer = [](std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha, local::TransferMode mode) {
         local::transfer<T>(axes, in<T>(from), out<T>(to), number<T>(alpha), mode);
     };

@@ -94,17 +94,17 @@ const MemorySpace space{.name = "the tests' device",
                                 std::memcpy(to, from, static_cast<std::size_t>(bytes));
                             }};
 
-template <class T>
-ElementKernels on_host;
+template <class T, class Table>
+Table on_host;
 
-/// A function of the table with the device's memory open.
+/// A function of a table with the device's memory open.
 template <class T, auto member>
 struct Opened;
-template <class T, class R, class... A, R (*ElementKernels::*member)(A...)>
+template <class T, class Table, class R, class... A, R (*Table::*member)(A...)>
 struct Opened<T, member> {
     static R call(A... arguments) {
         const OnDevice here;
-        return (on_host<T>.*member)(arguments...);
+        return (on_host<T, Table>.*member)(arguments...);
     }
 };
 
@@ -113,12 +113,12 @@ template <class T>
 void use_device() {
     static ElementKernels table;
     if (element_kernels<T>().space == &space) return;
-    on_host<T> = element_kernels<T>();
-    table = on_host<T>;
+    on_host<T, ElementKernels> = element_kernels<T>();
+    table = on_host<T, ElementKernels>;
     table.space = &space;
     table.convert = [](const std::type_info& type, const void* from, void* to, std::int64_t count) {
         const OnDevice here;
-        local::convert_elements(type, on_host<T>, from, to, count);
+        local::convert_elements(type, on_host<T, ElementKernels>, from, to, count);
     };
     const auto open = [&]<auto member>() {
         if (table.*member != nullptr) table.*member = Opened<T, member>::call;
@@ -136,6 +136,11 @@ void use_device() {
     open.template operator()<&ElementKernels::multiply_rows>();
     open.template operator()<&ElementKernels::split_pair>();
     open.template operator()<&ElementKernels::unpack_pair>();
+    static Reductions reductions;
+    on_host<T, Reductions> = reductions = *table.reductions;
+    reductions.sum_row = Opened<T, &Reductions::sum_row>::call;
+    reductions.place_of_best = Opened<T, &Reductions::place_of_best>::call;
+    table.reductions = &reductions;
     use_element_kernels<T>(&table);
 }
 
