@@ -75,7 +75,7 @@ PRECOMPILED := $(BUILD)/precompiled/library.hpp
 $(BUILD)/obj/test/%.o:     PRECOMPILED := $(BUILD)/precompiled/test.hpp
 $(BUILD)/obj/src/cli/%.o:  PRECOMPILED := $(BUILD)/precompiled/cli.hpp
 $(BUILD)/obj/src/cli/%.o $(BUILD)/precompiled/cli.hpp.gch: CXXFLAGS += $(COOL_FLAGS) $(says_version)
-$(foreach folder,c handles io/model io/checkpoint,$(BUILD)/obj/src/$(folder)/%.o) $(BUILD)/obj/src/redistribute/second_%.o: CXXFLAGS += $(COOL_FLAGS)
+$(foreach folder,c io/model io/checkpoint,$(BUILD)/obj/src/$(folder)/%.o) $(BUILD)/obj/src/redistribute/second_%.o: CXXFLAGS += $(COOL_FLAGS)
 $(BUILD)/obj/examples/%.o: PRECOMPILED :=
 $(BUILD)/precompiled/library.hpp: src/base/precompiled.hpp
 $(BUILD)/precompiled/cli.hpp:     src/cli/precompiled.hpp src/base/precompiled.hpp

@@ -4,7 +4,7 @@
 set -uo pipefail
 
 # Top to bottom.
-layers="cli python c handles decompose chemistry linalg io interface execute redistribute plan partition \
+layers="cli python c decompose chemistry linalg io interface execute redistribute plan partition \
 sparse local comm topology layout symmetry base"
 # Layers that a layer may not include although they are below it; mpi: nor <mpi.h>, nor any public
 # header that brings it.
@@ -148,7 +148,7 @@ src/utilities/a.cpp|int f();
 src/interface/a.cpp|MPI_Barrier(comm);
 src/interface/a.cpp|#include "arges.h"
 src/c/a.cpp|MPI_Barrier(comm);
-src/handles/a.cpp|#include "c/handles.hpp"
+src/interface/a.cpp|#include "c/objects.hpp"
 src/execute/a.cpp|/* a comment */ MPI_Comm comm;
 src/linalg/a.cpp|MPI_Barrier(comm);
 src/decompose/a.cpp|cblas_dgemm(CblasColMajor);
@@ -177,7 +177,7 @@ PLANTED
     printf '%s\n' '#include <mpi.h>' 'MPI_Barrier(comm);' >"$root/clean/src/comm/a.cpp"
     printf '%s\n' '#include <arges/world.hpp>' 'MPI_Comm comm;' >"$root/clean/src/interface/a.cpp"
     cp "$root/clean/src/interface/a.cpp" "$root/clean/src/linalg"
-    printf '%s\n' '#include "arges.h"' '#include "handles/a.hpp"' 'int f(MPI_Comm comm, MPI_Fint number);' >"$root/clean/src/c/a.cpp"
+    printf '%s\n' '#include "arges.h"' '#include "interface/a.hpp"' 'int f(MPI_Comm comm, MPI_Fint number);' >"$root/clean/src/c/a.cpp"
     echo 'std::cout << 1; std::printf("1");' >"$root/clean/src/cli/main.cpp"
     echo 'std::getenv("HOME");' >"$root/clean/src/base/a.cpp"
     found=$(check "$root" | sort -u)

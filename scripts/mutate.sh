@@ -75,7 +75,6 @@ sequence() {
         printf 'python %s\n' 1 2
         return
     fi
-    [ "$1" = handles ] && set -- c  # whose tests see them
     {
         printf '%s\n' "$1 1" "interface 1" "$1 2" "interface 2" "$1 3" "$1 4"
         for p in 1 2 3 4 5 6 7 8 16; do

@@ -3,7 +3,6 @@
 /// SparseTensor<T> are typed views of.
 #pragma once
 
-#include "arges/element_functions.hpp"
 #include "arges/element_type.hpp"
 #include "arges/expression.hpp"
 #include "arges/symmetry.hpp"
@@ -25,6 +24,7 @@
 
 namespace arges {
 
+enum class MapOver : std::uint8_t;
 /// @cond
 class AnyTensorState;
 class AnyIndexedTensor;
@@ -355,7 +355,9 @@ public:
     /// this = right + beta * this; where beta is zero and `right` has terms, the elements are replaced, and not read.
     void assign(const AnyExpression& right, const Number& beta);
     /// this = f(operands) or this += f(operands) by a function of arrays, see map(); f is called by several threads.
-    void apply(const std::vector<AnyIndexedTensor>& operands, const statements::BulkFunction& f, bool accumulate, MapOver over);
+    void apply(const std::vector<AnyIndexedTensor>& operands,
+               const std::function<void(const std::vector<const void*>& inputs, void* results, std::int64_t count)>& f, bool accumulate,
+               MapOver over);
     /// The plan of this = right + beta * this as text. Local.
     std::string explain(const AnyExpression& right, const Number& beta) const;
     /// Likewise on another number of ranks, see IndexedTensor::explain_on(). Local.

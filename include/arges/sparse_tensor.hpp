@@ -10,7 +10,6 @@
 #include <complex>
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>

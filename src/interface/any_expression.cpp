@@ -2,6 +2,7 @@
 #include "arges/any_tensor.hpp"
 
 #include "arges/einsum.hpp"
+#include "arges/element_functions.hpp"
 #include "arges/error.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/call_arguments.hpp"
@@ -192,9 +193,9 @@ AnyTensor einsum(const std::vector<AnyIndexedTensor>& operands, const Labels& ou
             is_sparse = is_sparse || (sparse && has_output);
             product = product ? *product * operands[o] : AnyExpression(operands[o]);
         }
-        for (const auto& name : output.names()) {
-            const auto found = extent.find(name);
-            if (found == extent.end()) throw InvalidArgument("einsum: label " + name + " of the output is on no operand");
+        for (const auto& label : output.names()) {
+            const auto found = extent.find(label);
+            if (found == extent.end()) throw InvalidArgument("einsum: label " + label + " of the output is on no operand");
             extents.push_back(found->second);
         }
         is_sparse = is_sparse || all_sparse;

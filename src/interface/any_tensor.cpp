@@ -6,7 +6,6 @@
 #include "local/transfer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 

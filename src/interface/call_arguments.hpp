@@ -9,7 +9,6 @@
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <typeinfo>

@@ -1,7 +1,6 @@
 #include "arges/expression.hpp"
 
 #include "arges/error.hpp"
-#include "arges/tensor.hpp"
 #include "base/element_at.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/on_host.hpp"

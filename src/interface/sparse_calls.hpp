@@ -4,7 +4,6 @@
 #include "interface/sparse_state.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>

@@ -8,7 +8,6 @@
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace arges {
 

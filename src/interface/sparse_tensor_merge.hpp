@@ -1,7 +1,7 @@
 /// Finding and merging nonzeros with equal coordinates, on one rank and over all ranks.
 #pragma once
 
-#include "arges/sparse_tensor.hpp"
+#include "arges/any_tensor.hpp"
 #include "base/memory_tally.hpp"
 #include "comm/communicator.hpp"
 #include "interface/sparse_values.hpp"

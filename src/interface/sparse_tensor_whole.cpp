@@ -70,7 +70,7 @@ AnyTensor AnyTensor::sparse_where(const std::function<bool(const void*)>& stays,
 }
 
 AnyTensor AnyTensor::to_dense() const {
-    if (!is_sparse()) return *this;
+    if (!any_state_of(*this, "to_dense").is_sparse) return *this;
     const auto& state = sparse_state_of(*this, "to_dense");
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::to_dense", state);
     check_keys(*this);

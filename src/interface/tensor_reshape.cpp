@@ -8,7 +8,6 @@
 #include "redistribute/numbering.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>

@@ -28,11 +28,11 @@ To rounded(const From& value) {
         return To(static_cast<real_of<To>>(std::real(value)), static_cast<real_of<To>>(std::imag(value)));
     } else if constexpr (std::is_integral_v<To>) {
         // The first power of two that is too large: the largest integer itself may not be a floating-point number.
-        constexpr double beyond = 2.0 * static_cast<double>(To{1} << (std::numeric_limits<To>::digits - 1));
-        const double number = value;
+        constexpr long double beyond = 2.0L * static_cast<long double>(To{1} << (std::numeric_limits<To>::digits - 1));
+        const long double number = value;
         if (!(number > -beyond - 1 && number < beyond))
-            throw InvalidArgument("conversion to int" + std::to_string(8 * sizeof(To)) + ": " + std::to_string(number) +
-                                  " is not within the type; use a wider one");
+            throw InvalidArgument("conversion to int" + std::to_string(8 * sizeof(To)) + ": " +
+                                  std::to_string(static_cast<double>(number)) + " is not within the type; use a wider one");
         return static_cast<To>(value);
     } else {
         return static_cast<To>(value);
