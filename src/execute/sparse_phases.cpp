@@ -81,8 +81,7 @@ std::unique_ptr<SparseStepRun> StepExecutor::inspected(const SparseStep& step, c
     const auto most = [&](std::int64_t here) { return comm_ != nullptr ? comm_->maximum(here) : here; };
     const auto before = sent();
     try {
-        auto run =
-            std::make_unique<SparseStepRun>(comm_, step, plan, indices, [&](std::int64_t bytes) { room_.require(beside + bytes); });
+        auto run = std::make_unique<SparseStepRun>(comm_, step, plan, indices, [&](std::int64_t bytes) { room_.require(beside + bytes); });
         room_.require(beside + most(run->list_bytes() + run->working_bytes(conjugated)));
         sent_bytes_ += run->inspected_bytes();
         return run;
@@ -122,9 +121,7 @@ StepNonzeros StepExecutor::run_phases(const SparseStep& whole, const SparseStepP
         const auto values = run(part, call);
         call.beta = nullptr;
         if (!call.makes_sparse) return;
-        agree(comm_, [&] {
-            finished.add(part.take_indices(), values, 1 / static_cast<double>(step.phase.parts), room_.free_bytes());
-        });
+        agree(comm_, [&] { finished.add(part.take_indices(), values, 1 / static_cast<double>(step.phase.parts), room_.free_bytes()); });
         layout = part.result_layout();
         beside = comm_ != nullptr ? comm_->maximum(finished.bytes()) : finished.bytes();
     };

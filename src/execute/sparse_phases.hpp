@@ -49,8 +49,8 @@ public:
     bool has_room(const SparseStepRun& run, const StepCall& call, std::int64_t beside);
     /// The values of a sparse result; a dense one is changed. Collective, after has_room().
     Buffer<std::byte> run(const SparseStepRun& run, const StepCall& call);
-    /// Makes the parts that a plan says, one after the other; one for which memory does not suffice is divided again. Of a sparse result the
-    /// nonzeros of all parts. Collective. @throws OutOfMemory on all ranks, where that is found before a dense result has changed
+    /// Makes the parts that a plan says, one after the other; one for which memory does not suffice is divided again. Of a sparse result
+    /// the nonzeros of all parts. Collective. @throws OutOfMemory on all ranks, where that is found before a dense result has changed
     StepNonzeros run_phases(const SparseStep& step, const SparseStepPlan& plan, const std::vector<IndexSpans>& indices, StepCall call);
 
     /// Why the last inspection has ended that found too little memory; null: there was none.

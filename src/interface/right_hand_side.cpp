@@ -2,8 +2,8 @@
 #include "interface/right_hand_side.hpp"
 
 #include "interface/check_labels.hpp"
-#include "interface/sparse_state.hpp"
 #include "interface/dense_terms.hpp"
+#include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 #include "plan/product/structure.hpp"
 

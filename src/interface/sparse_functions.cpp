@@ -163,8 +163,7 @@ private:
         for (const auto& source : sources_) columns.push_back(source.columns());
         const auto placed = std::find_if(sources_.begin(), sources_.end(),
                                          [](const Source& source) { return source.pattern().layout && source.is_in_order(); });
-        const auto layout =
-            placed != sources_.end() ? *placed->pattern().layout : SparseLayout::along_longest(lengths(), world_.size());
+        const auto layout = placed != sources_.end() ? *placed->pattern().layout : SparseLayout::along_longest(lengths(), world_.size());
         const SparseMatch match(world_.movement_communicator(), columns, layout, lengths(),
                                 [this](std::int64_t bytes) { world_.require_everywhere(bytes, text()); });
         take_room(match);

@@ -37,8 +37,7 @@ std::optional<ProductCounts> counts_of(SparseContext& context, const SparseTerm&
                                        const std::vector<int>& output) {
     auto& world = context.world;
     for (const auto* factor : {&a, &b})
-        if (factor->pattern == 0 || factor->nonzeros < least_sampled ||
-            SparseStep::distinct(factor->labels).size() < factor->labels.size())
+        if (factor->pattern == 0 || factor->nonzeros < least_sampled || SparseStep::distinct(factor->labels).size() < factor->labels.size())
             return {};
     const auto key = counts_key(a, b, output);
     if (const auto* const known = world.sparse_counts().find(key)) return *known;

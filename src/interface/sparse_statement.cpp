@@ -7,7 +7,6 @@
 #include "interface/sparse_sums.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace arges {
 
@@ -21,7 +20,8 @@ void run_sparse_left(SparseContext& context, const StatementArguments& statement
         if (term.is_nothing || std::count(term.extents.begin(), term.extents.end(), 0) > 0) continue;  // no multiplication reaches any
         auto result = with_left_labels(context, computed_term(context, term, {}).sparse, term);
         if (!left.symmetry.trivial()) result = projected(context, *result, left.symmetry, term.counted);
-        is_given = !sum && std::any_of(term.factors.begin(), term.factors.end(), [&](const auto& factor) { return factor.sparse == result; });
+        is_given =
+            !sum && std::any_of(term.factors.begin(), term.factors.end(), [&](const auto& factor) { return factor.sparse == result; });
         sum = sum ? united(context, *sum, *result) : result;
     }
     const auto labels = terms.empty() ? labelled_output(statement.left).output.labels : terms[0].left;
@@ -30,8 +30,7 @@ void run_sparse_left(SparseContext& context, const StatementArguments& statement
         is_given = false;
     }
     SparseValues values(context.kernels, 0);
-    if (!sum)
-        return left.adopt(SparseState::pattern_of(left.world, no_indices(left.lengths()), SparseLayout()), std::move(values));
+    if (!sum) return left.adopt(SparseState::pattern_of(left.world, no_indices(left.lengths()), SparseLayout()), std::move(values));
     const auto pattern = sum->pattern();
     if (is_given)
         values = context.copied(*sum);
@@ -118,8 +117,7 @@ std::string explained_term(SparseContext& context, const StatementArguments& sta
         if (!choice.is_sparse) {
             const bool is_target = choice.is_last && !statement.left.sparse && statement.left.tensor->layout.symmetry().trivial();
             const auto lengths = step.extents(choice.output);
-            result.layout = is_target ? statement.left.tensor->layout
-                                      : new_layout(context.world, lengths, Symmetry::none(lengths.size()));
+            result.layout = is_target ? statement.left.tensor->layout : new_layout(context.world, lengths, Symmetry::none(lengths.size()));
             step.result = StepOperand{.labels = is_target ? term.left : choice.output, .layout = result.layout};
         }
         for (auto& operand : step.sparse)

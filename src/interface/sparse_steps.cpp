@@ -98,9 +98,7 @@ private:
     }
 
     /// Has a factor elements of another type, which are converted first?
-    bool is_converted(const SparseFactor& factor) const {
-        return !factor.is_actor && *factor.kernels().type != *context_.kernels.type;
-    }
+    bool is_converted(const SparseFactor& factor) const { return !factor.is_actor && *factor.kernels().type != *context_.kernels.type; }
     /// Bytes of converted factors, on the busiest rank.
     std::int64_t converted_bytes() const {
         std::int64_t sum = 0;
@@ -186,9 +184,7 @@ private:
     /// Plans the step, and puts nonzeros where it needs them.
     SparseStepPlan planned(std::int64_t least_phases) {
         SparseStepPlan plan;
-        const auto make = [&] {
-            plan = plan_of(context_, step_, *factors_[0], world_.size(), world_.least_free_bytes(), least_phases);
-        };
+        const auto make = [&] { plan = plan_of(context_, step_, *factors_[0], world_.size(), world_.least_free_bytes(), least_phases); };
         try {
             make();
             if (plan.phases.parts > least_phases && context_.forgets_steps()) make();

@@ -121,8 +121,8 @@ std::shared_ptr<SparseState> projected(SparseContext& context, const SparseState
                                        const std::vector<SignedPermutation>& counted) {
     Digest terms;
     for (const auto& term : counted) terms.add(term.image).add(term.negative).add(term.conjugate);
-    const auto key = "project " + std::to_string(sum.pattern()->identity) + " " + std::to_string(terms.value()) + " " +
-                     symmetry.to_string();
+    const auto key =
+        "project " + std::to_string(sum.pattern()->identity) + " " + std::to_string(terms.value()) + " " + symmetry.to_string();
     const auto kept = context.kept_or_made(key, [&](std::shared_ptr<const SparsePattern>& pattern) {
         const auto layout = layout_for(context, *sum.pattern());
         auto projection = std::make_unique<SparseProjection>(context.comm(), *sum.pattern(), layout, symmetry, counted,

@@ -9,7 +9,6 @@
 #include "plan/product/structure.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace arges {
 

@@ -33,8 +33,7 @@ void StatementArguments::check(const Term& term, bool is_named) const {
         if (is_converted(factor) && !local::can_convert(*kernels_of(factor).type, *kernels.type))
             refuse(title_of(factor) + " has elements of another type, " + readable_type(kernels_of(factor).name) + "; convert it first");
         for (const auto& label : factor.labels.names())
-            if (!kernels.has_sum && !on_left.contains(label))
-                refuse("it has no sum over '" + label + "'; name an algebra in over<...>()");
+            if (!kernels.has_sum && !on_left.contains(label)) refuse("it has no sum over '" + label + "'; name an algebra in over<...>()");
         if (!kernels.has_negative && contains_kind(symmetry_of(factor), NodeKind::antisymmetric))
             refuse(title_of(factor) + " is antisymmetric, which needs negatives");
         if (world_of(factor).state() != world_of(left).state())
@@ -55,8 +54,7 @@ void StatementArguments::check_beta() const {
 }
 
 void StatementArguments::add_element(Digest& digest, const void* element) const {
-    digest.add(element == nullptr ? std::string()
-                                  : std::string(static_cast<const char*>(element), static_cast<std::size_t>(kernels.size)));
+    digest.add(element == nullptr ? std::string() : std::string(static_cast<const char*>(element), static_cast<std::size_t>(kernels.size)));
 }
 
 void run_statement(const StatementArguments& arguments) {
@@ -85,8 +83,7 @@ void run_statement(const StatementArguments& arguments) {
 }
 
 void compare_plans(const WorldState& world, const Digest& plans, const std::string& statement) {
-    if (world.size() > 1 && !world.communicator().all_equal(plans.value()))
-        throw Error("the ranks have different plans for " + statement);
+    if (world.size() > 1 && !world.communicator().all_equal(plans.value())) throw Error("the ranks have different plans for " + statement);
 }
 
 }  // namespace arges

@@ -85,8 +85,7 @@ void UnchangedOperands::check() const {
         const auto& world = *world_of(*factor).state();
         auto change = static_cast<std::uint64_t>(digest_of(*factor)) - static_cast<std::uint64_t>(before);
         if (const auto* const ranks = world.movement_communicator()) change = ranks->sum(static_cast<std::int64_t>(change));
-        if (change != 0)
-            throw Error("a statement has changed its operand " + title_of(*factor));
+        if (change != 0) throw Error("a statement has changed its operand " + title_of(*factor));
     }
 }
 

@@ -67,7 +67,8 @@ protected:
             most_asked_ = std::max(most_asked_, bytes);
             if (bytes > limit) throw OutOfMemory("too much");
         };
-        return {comm(), {.require = ask, .take = [](auto, auto) {}, .free_bytes = [] { return std::int64_t{1} << 30; }, .workspace = workspace_}};
+        return {comm(),
+                {.require = ask, .take = [](auto, auto) {}, .free_bytes = [] { return std::int64_t{1} << 30; }, .workspace = workspace_}};
     }
     Elements elements_of(const StepNonzeros& nonzeros) const {
         const auto all = [&](const auto& mine) { return comm_ ? gathered(*comm_, mine) : mine; };
@@ -122,22 +123,24 @@ TEST_F(SparsePhasesTest, AreDividedWhereTheyDoNotFit) {
 }
 
 TEST_F(SparsePhasesTest, AddUpADenseResult) {
-    const auto expected = at_once();
-    // All of it lies on rank 0.
-    const Layout layout({}, {rows, columns}, Symmetry::none(2), std::vector<SlotMapping>(2));
-    step_.result = StepOperand{.labels = {0, 2}, .layout = layout};
-    std::vector<double> result(layout.local_size(rank()), 3);
+    // Sums of the rows of A; all of them lie on rank 0.
+    const Layout layout({}, {rows}, Symmetry::none(1), std::vector<SlotMapping>(1));
+    step_.sparse.pop_back();
+    step_.output = {0};
+    step_.result = StepOperand{.labels = {0}, .layout = layout};
+    std::vector<double> result(rank() == 0 ? rows : 0, 3), sums(rows, 0);
+    for (std::size_t n = 0; n < values_[0].size(); ++n) sums[indices_[0][0][n]] += values_[0][n];
+    if (comm_) comm_->sum(sums.data(), rows);
     const double beta = 2;
-    auto executor = this->executor(std::numeric_limits<std::int64_t>::max());
     auto own = call();
+    own.elements.sparse.pop_back();
+    own.elements.conjugated = {false};
     own.beta = &beta;
     own.makes_sparse = false;
     own.result = reinterpret_cast<std::byte*>(result.data());
-    executor.run_phases(step_, plan(4), indices(), own);
-    for (std::int64_t at = 0; at < std::ssize(result); ++at) {
-        const auto known = expected.find({at % rows, at / rows});
-        EXPECT_EQ(result[at], 6 + (known == expected.end() ? 0 : known->second)) << at;
-    }
+    auto executor = this->executor(std::numeric_limits<std::int64_t>::max());
+    executor.run_phases(step_, plan(4), {spans_of(indices_[0])}, own);
+    for (std::int64_t i = 0; i < std::ssize(result); ++i) EXPECT_EQ(result[i], 6 + sums[i]) << i;
 }
 
 }  // namespace

@@ -148,8 +148,7 @@ Numbers SpreadNets::gather_vertices(HypergraphData& data, std::vector<Numbers>& 
         data.weights.resize(static_cast<std::size_t>(data.vertices) * constraints);
         for (std::size_t r = 0; r < ranks; ++r)
             for (std::size_t i = 0; i < messages[r].size(); ++i)
-                data.weights[static_cast<std::size_t>(vertices[r][i / constraints]) * constraints + i % constraints] =
-                    messages[r][i];
+                data.weights[static_cast<std::size_t>(vertices[r][i / constraints]) * constraints + i % constraints] = messages[r][i];
     });
 
     return positions;

@@ -19,16 +19,16 @@ namespace arges {
 
 /// A factor or the result of a product with sparse tensors, or what steps have made of some factors: all that plans depend on.
 struct StepOperand {
-    std::vector<int> labels;                 ///< of its modes; one that occurs twice is a diagonal
-    double nonzeros = 0;                     ///< over all ranks, of a sparse one; expected, where it is not computed yet
+    std::vector<int> labels;  ///< of its modes; one that occurs twice is a diagonal
+    double nonzeros = 0;      ///< over all ranks, of a sparse one; expected, where it is not computed yet
     bool is_sparse = false;
     bool is_mask = false;
-    bool is_actor = false;                   ///< of another type, whose elements act on those of the other factor
-    std::string name{};                      ///< for explanations
-    std::optional<SparseLayout> place{};     ///< where nonzeros lie, if that follows from their indices
-    Layout layout{};                         ///< of a dense one
-    std::uint64_t pattern = 0;               ///< tells the nonzeros of a sparse one from all others; 0: it is not computed yet
-    std::int64_t element_bytes = 0;          ///< of its own elements
+    bool is_actor = false;                ///< of another type, whose elements act on those of the other factor
+    std::string name{};                   ///< for explanations
+    std::optional<SparseLayout> place{};  ///< where nonzeros lie, if that follows from their indices
+    Layout layout{};                      ///< of a dense one
+    std::uint64_t pattern = 0;            ///< tells the nonzeros of a sparse one from all others; 0: it is not computed yet
+    std::int64_t element_bytes = 0;       ///< of its own elements
 };
 
 /// How large a product of two sparse factors is.
@@ -143,8 +143,8 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
 /// How many times the mean the rank has that has most nonzeros of a step's first factor under a layout; none: that cannot be found out.
 using MeasuredImbalances = std::vector<std::pair<SparseLayout, std::optional<double>>>;
 
-/// The fastest plan, or the layout whose imbalance must be measured before it is known. With one sparse factor labels are spread cyclically,
-/// or by a hash where that leaves ranks with too uneven parts. @throws OutOfMemory as plan_sparse_step()
+/// The fastest plan, or the layout whose imbalance must be measured before it is known. With one sparse factor labels are spread
+/// cyclically, or by a hash where that leaves ranks with too uneven parts. @throws OutOfMemory as plan_sparse_step()
 std::variant<SparseStepPlan, SparseLayout> plan_by_imbalance(const SparseStep& step, std::int64_t ranks, const PlanOptions& options,
                                                              std::int64_t least_phases, const MeasuredImbalances& measured);
 
