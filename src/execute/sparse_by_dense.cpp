@@ -81,7 +81,7 @@ DenseFactor::DenseFactor(const SparseStep& step, const LabelGrid& grid, std::siz
 }
 
 /// A factor of which the nonzeros need few rows is brought row by row.
-void DenseFactor::choose_rows(const SparseStep& step, const LabelGrid& grid, const DenseOperand& from, const ArrivedNonzeros& nonzeros,
+void DenseFactor::choose_rows(const SparseStep& step, const LabelGrid& grid, const StepOperand& from, const ArrivedNonzeros& nonzeros,
                               InspectionMemory& memory) {
     std::vector<int> row_dimensions, free_dimensions, row_labels;
     bool is_divided = false;

@@ -9,6 +9,8 @@
 
 namespace arges {
 
+class World;
+
 /// A product of the term's factors, or of none, to an output, with labels as numbers by first appearance. A term without factors is the
 /// number 1. Kinds of the coefficient and of the elements are left to the caller. Local.
 /// @throws InvalidArgument if an operand has too few or too many labels, a label is not made of letters, digits and
@@ -18,6 +20,9 @@ Product labelled_product(const Factor& output, const Term& term);
 /// An output alone.
 Product labelled_output(const Factor& output);
 
+/// The table of a factor's elements, and the world that it lives in.
+const ElementKernels& kernels_of(const Factor& factor);
+const World& world_of(const Factor& factor);
 /// Name of a factor's tensor for messages.
 std::string title_of(const Factor& factor);
 /// The same with its labels: A["ij"].

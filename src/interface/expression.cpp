@@ -3,7 +3,7 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "interface/check_labels.hpp"
-#include "interface/on_host.hpp"
+#include "interface/dense_terms.hpp"
 #include "interface/sparse_statement.hpp"
 #include "interface/statement.hpp"
 
@@ -78,7 +78,7 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
     for (const auto& term : terms)
         for (const auto& factor : term.factors) {
             check_tensor(factor);
-            const auto& world = factor.sparse ? factor.sparse->world_handle : factor.tensor->world_handle;
+            const auto& world = world_of(factor);
             const auto layout = [&] { return new_layout(*world.state(), {}, Symmetry::none(0)); };
             const Factor sum{TensorState::make(kernels, world, layout, ""), Labels(""), false};
             assign(sum, terms, kernels.zero, kernels);
@@ -94,29 +94,23 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
 void assign(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
     check_tensors(left, right);
     const UnchangedOperands operands(left, right);
-    if (SparseStatement::is_meant(left, right)) {
-        OnHost statement(left, right, algebra);
-        SparseStatement(statement.left(), statement.right(), beta, statement.algebra()).run();
-        statement.finish();
-    } else {
-        Statement(left, right, beta, algebra).run();
-    }
+    run_statement({left, right, beta, algebra});
     operands.check();
 }
 
 std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
     check_tensors(left, right);
-    if (SparseStatement::is_meant(left, right)) return SparseStatement(left, right, beta, algebra).explain();
-    return Statement(left, right, beta, algebra).explain();
+    if (is_sparse_statement(left, right)) return explain_sparse_statement({left, right, beta, algebra}, {});
+    return DenseTerms({left, right, beta, algebra}).explain();
 }
 
 std::string explain_on(std::int64_t ranks, const Factor& left, const std::vector<Term>& right, const ElementKernels& algebra) {
     check_tensors(left, right);
-    if (!SparseStatement::is_meant(left, right))
+    if (!is_sparse_statement(left, right))
         throw InvalidArgument(text_of(left) +
                               ": a statement without sparse tensors is planned for other ranks in a dry run (World::dry_run)");
     if (ranks < 1) throw InvalidArgument(text_of(left) + ": a plan for " + std::to_string(ranks) + " ranks; give at least one");
-    return SparseStatement(left, right, algebra.zero, algebra).explain(ranks);
+    return explain_sparse_statement({left, right, algebra.zero, algebra}, ranks);
 }
 
 }  // namespace statements

@@ -2,8 +2,8 @@
 #include "interface/right_hand_side.hpp"
 
 #include "interface/check_labels.hpp"
+#include "interface/dense_terms.hpp"
 #include "interface/sparse_state.hpp"
-#include "interface/statement.hpp"
 #include "interface/tensor_state.hpp"
 #include "plan/product/structure.hpp"
 
@@ -73,19 +73,19 @@ StructuralSum structural_sum(const Factor& left, const std::vector<Term>& right,
 }
 
 /// Terms without projection must have the symmetry together; what was found is kept by all that it depends on.
-void Statement::check_symmetry() {
+void DenseTerms::check_symmetry() {
     if (output_.shape().symmetry().trivial()) return;
     std::string key;
     const auto append = [&](const auto& number) { key.append(reinterpret_cast<const char*>(&number), sizeof number); };
     for (std::size_t i = 0; i < terms_.size(); ++i) {
-        const auto& term = right_[i];
+        const auto& term = right[i];
         if (term.projection != Projection::none) continue;
         key += terms_[i].identity;
         append(number(term.coefficient.data()));
-        for (const auto& factor : term.factors) append(first_place(right_, factor));
+        for (const auto& factor : term.factors) append(first_place(right, factor));
     }
     if (key.empty() || world_.symmetric_sums().find(key) != nullptr) return;
-    const auto sum = structural_sum(left_, right_, Projection::none, kernels_);
+    const auto sum = structural_sum(left, right, Projection::none, kernels);
     require_symmetry(sum);
     world_.symmetric_sums().use(key) = true;
 }

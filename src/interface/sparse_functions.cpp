@@ -5,10 +5,10 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "comm/collective_call.hpp"
-#include "execute/sparse_match.hpp"
 #include "interface/check_labels.hpp"
-#include "interface/sparse_symmetry.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/on_host.hpp"
+#include "interface/sparse_steps.hpp"
+#include "interface/sparse_sums.hpp"
 
 #include <algorithm>
 #include <set>
@@ -17,37 +17,44 @@ namespace arges {
 
 namespace {
 
+/// A sparse operand, or what was read of a dense one, with modes in the order of the left-hand side's labels.
+struct Source {
+    std::shared_ptr<SparseState> state;
+    std::vector<std::size_t> modes;  // of the left-hand side's labels
+
+    const SparsePattern& pattern() const { return *state->pattern(); }
+    IndexSpans columns() const {
+        IndexSpans result;
+        for (auto m : modes) result.push_back(pattern().indices[m]);
+        return result;
+    }
+    bool is_in_order() const { return std::is_sorted(modes.begin(), modes.end()); }
+};
+
+/// Nonzeros at which a function is called: runs of equal indices, and by source where each has its value; -1: it stores none.
+struct CalledRuns {
+    std::vector<std::int64_t> runs;
+    std::vector<std::vector<std::int64_t>> places;
+};
+
 class SparseElementFunction {
 public:
     SparseElementFunction(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
                           const statements::BulkFunction& f, const statements::SparseRule& rule)
-        : left_(left), operands_(operands), kernels_(result), f_(f), rule_(rule),
-          world_(left.sparse ? *left.sparse->world : *left.tensor->world) {}
+        : left_(left), operands_(operands), kernels_(result), f_(f), rule_(rule), handle_(world_of(left)), world_(*handle_.state()) {}
 
     void run(bool accumulate) {
         world_.agree([&] { check(); });
-        for (std::size_t o = 0; o < operands_.size(); ++o)
-            if (operands_[o].sparse) sources_.push_back(in_left_order(operands_[o], whole_of(operands_[o].sparse)));
+        for (const auto& operand : operands_)
+            if (operand.sparse) add_source(whole_of(operand.sparse), operand.labels.names());
         read_dense_operands();
         compute();
         commit(accumulate);
     }
 
 private:
-    /// An operand with modes in the order of the left-hand side's labels.
-    struct Source {
-        std::shared_ptr<SparseState> state;
-        std::shared_ptr<const SparsePattern> pattern;  // of the tensor itself
-        std::vector<std::size_t> modes;                // of the left-hand side's labels
-        IndexSpans columns() const {
-            IndexSpans result;
-            for (auto m : modes) result.push_back(pattern->indices[m]);
-            return result;
-        }
-    };
-
-    const World& handle() const { return left_.sparse ? left_.sparse->world_handle : left_.tensor->world_handle; }
     const std::vector<std::int64_t>& lengths() const { return left_.sparse ? left_.sparse->lengths() : left_.tensor->shape().extents(); }
+    std::string text() const { return text_of(left_) + " = map(...)"; }
 
     void check() {
         const auto& names = left_.labels.names();
@@ -56,7 +63,7 @@ private:
             throw InvalidArgument(text_of(left_) + " = map(...): a label is repeated; give each dimension a label of its own");
         bool any_sparse = false;
         for (const auto& operand : operands_) {
-            if ((operand.sparse ? operand.sparse->world : operand.tensor->world).get() != &world_)
+            if (world_of(operand).state().get() != &world_)
                 throw InvalidArgument(title_of(left_) + " and " + title_of(operand) + " live on different worlds; use transfer() first");
             if (operand.conjugated) throw InvalidArgument(text_of(operand) + " in map(...) is conjugated; let the function conjugate it");
             Term alone;
@@ -88,92 +95,71 @@ private:
         return result;
     }
 
-    Source in_left_order(const Factor& operand, const std::shared_ptr<SparseState>& whole) const {
-        Source source{whole, whole->pattern(), {}};
-        const auto& own = operand.labels.names();
-        for (const auto& label : left_.labels.names()) source.modes.push_back(std::find(own.begin(), own.end(), label) - own.begin());
-        return source;
-    }
-
-    /// A tensor with the modes and the pattern of the left-hand side's labels, whose values do not matter.
-    std::shared_ptr<SparseState> like(const Source& source, const ElementKernels& kernels) const {
-        std::shared_ptr<SparseState> result;
-        world_.agree([&] {
-            result = std::make_shared<SparseState>(kernels, handle(), source.pattern->lengths, Symmetry(), "");
-            Buffer<std::byte> values(source.pattern->count() * kernels.size);
-            kernels.fill(values.data(), source.pattern->count(), kernels.zero);
-            result->adopt(source.pattern, {std::move(values), kernels.size});
-        });
-        return result;
+    /// @param labels  of its modes
+    void add_source(std::shared_ptr<SparseState> state, const std::vector<std::string>& labels) {
+        auto& source = sources_.emplace_back(std::move(state));
+        for (const auto& label : left_.labels.names())
+            source.modes.push_back(std::find(labels.begin(), labels.end(), label) - labels.begin());
     }
 
     /// The elements of dense operands where one sparse operand, or any, has nonzeros, as further sparse tensors.
     void read_dense_operands() {
-        const auto sparse_count = sources_.size();
+        needed_ = sources_.size();
         std::size_t next = 0;
-        by_operand_.assign(operands_.size(), 0);
-        for (std::size_t o = 0; o < operands_.size(); ++o)
-            if (operands_[o].sparse) by_operand_[o] = next++;
         for (std::size_t o = 0; o < operands_.size(); ++o) {
+            by_operand_.push_back(operands_[o].sparse ? next++ : sources_.size());
             if (operands_[o].sparse) continue;
-            by_operand_[o] = sources_.size();
+            SparseContext context(*rule_.readers[o], handle_, [this] { return text(); });
             // Where functions are called at the nonzeros of any operand, elements are read at those of each, one behind the other.
             std::shared_ptr<SparseState> all;
-            const auto reads = rule_.over == MapOver::any ? sparse_count : std::size_t{1};
-            for (std::size_t s = 0; s < reads; ++s) {
-                const Factor places{nullptr, labels_of(sources_[s]), false, like(sources_[s], *rule_.readers[o])};
-                std::shared_ptr<SparseState> read;
-                world_.agree([&] { read = std::make_shared<SparseState>(*rule_.readers[o], handle(), lengths(), Symmetry(), ""); });
-                Factor target{nullptr, left_.labels, false, all ? all : read};
-                Term term;
-                term.factors = {places, operands_[o]};
-                const std::vector<Term> terms{term};
-                statements::assign(target, terms, all ? nullptr : rule_.readers[o]->zero, *rule_.readers[o]);
-                all = target.sparse;
+            for (std::size_t s = 0; s < (rule_.over == MapOver::any ? needed_ : 1); ++s) {
+                const auto read = read_at(context, sources_[s], operands_[o]);
+                all = all ? united(context, *all, *read) : read;
             }
-            Source source{all, all->pattern(), {}};
-            for (std::size_t m = 0; m < lengths().size(); ++m) source.modes.push_back(m);
-            sources_.push_back(std::move(source));
+            context.note_sent();
+            add_source(std::move(all), left_.labels.names());
         }
-        needed_ = sparse_count;
     }
 
-    Labels labels_of(const Source& source) const {
+    /// The elements of a dense operand where a source has nonzeros.
+    std::shared_ptr<SparseState> read_at(SparseContext& context, const Source& source, const Factor& operand) const {
         std::vector<std::string> names(source.modes.size());
-        for (std::size_t d = 0; d < source.modes.size(); ++d) names[source.modes[d]] = left_.labels.names()[d];
-        return Labels(std::move(names));
-    }
-
-    static bool is_in_order(const Source& source) {
-        for (std::size_t m = 0; m < source.modes.size(); ++m)
-            if (source.modes[m] != m) return false;
-        return true;
+        for (std::size_t d = 0; d < names.size(); ++d) names[source.modes[d]] = left_.labels.names()[d];
+        std::vector<SparseTerm> terms;
+        world_.agree([&] {
+            const auto places = std::make_shared<SparseState>(context.kernels, handle_, source.pattern().lengths, Symmetry(), "");
+            SparseValues zeros(context.kernels, source.pattern().count());
+            context.kernels.fill(zeros.data(), zeros.count(), context.kernels.zero);
+            places->adopt(source.state->pattern(), std::move(zeros));
+            const std::vector<Term> read{Term{.factors = {Factor{nullptr, Labels(std::move(names)), false, places}, operand}}};
+            terms = checked_terms({left_, read, context.kernels.zero, context.kernels});
+            terms[0].makes_sparse = true;
+        });
+        return computed_term(context, terms[0], {}).sparse;
     }
 
     void compute() {
         const auto& first = sources_.front();
         const bool is_shared = std::all_of(sources_.begin(), sources_.end(), [&](const Source& source) {
-            return source.pattern == first.pattern && source.modes == first.modes;
+            return source.state->pattern() == first.state->pattern() && source.modes == first.modes;
         });
-        if (is_shared && is_in_order(first)) {
-            pattern_ = first.pattern;
-            world_.agree([&] {
-                std::vector<const void*> inputs;
-                for (auto s : by_operand_) inputs.push_back(sources_[s].state->values().data());
-                call(inputs, pattern_->count());
-            });
-            return;
-        }
+        if (!is_shared || !first.is_in_order()) return compute_side_by_side();
+        pattern_ = first.state->pattern();
+        world_.agree([&] {
+            std::vector<const void*> inputs;
+            for (auto s : by_operand_) inputs.push_back(sources_[s].state->values().data());
+            call(inputs, pattern_->count());
+        });
+    }
+
+    void compute_side_by_side() {
         std::vector<IndexSpans> columns;
         for (const auto& source : sources_) columns.push_back(source.columns());
-        auto layout = SparseLayout::along_longest(lengths(), world_.size());
-        for (const auto& source : sources_)
-            if (source.pattern->layout && is_in_order(source)) {
-                layout = *source.pattern->layout;
-                break;
-            }
-        const auto require = [this](std::int64_t bytes) { world_.require_everywhere(bytes, text_of(left_) + " = map(...)"); };
-        const SparseMatch match(world_.movement_communicator(), columns, layout, lengths(), require);
+        const auto placed = std::find_if(sources_.begin(), sources_.end(),
+                                         [](const Source& source) { return source.pattern().layout && source.is_in_order(); });
+        const auto layout = placed != sources_.end() ? *placed->pattern().layout : SparseLayout::along_longest(lengths(), world_.size());
+        const SparseMatch match(world_.movement_communicator(), columns, layout, lengths(),
+                                [this](std::int64_t bytes) { world_.require_everywhere(bytes, text()); });
         take_room(match);
         std::vector<Buffer<std::byte>> rooms(sources_.size());
         std::vector<const std::byte*> values;
@@ -181,47 +167,58 @@ private:
             values.push_back(match.values(s, sources_[s].state->values().data(), sources_[s].state->kernels->size, rooms[s]));
         sparse::NonzeroIndices indices{lengths(), {}};
         world_.agree([&] {
-            const auto& runs = match.runs();
-            const auto owner = [&](std::int64_t position) {
-                std::size_t s = 0;
-                while (s + 1 < sources_.size() && position >= match.begin(s + 1)) ++s;
-                return s;
-            };
-            // A run is wanted where all sparse operands are in it, any of them, or the first.
-            std::vector<std::int64_t> wanted, place(sources_.size());
-            std::vector<std::vector<std::int64_t>> places(sources_.size());
-            wanted.reserve(runs.count());
-            for (auto& own : places) own.reserve(runs.count());
-            for (std::int64_t run = 0; run < runs.count(); ++run) {
-                std::fill(place.begin(), place.end(), -1);
-                for (auto k = runs.start[run]; k < runs.start[run + 1]; ++k) {
-                    const auto position = runs.order[k];
-                    const auto s = owner(position);
-                    place[s] = position - match.begin(s);
-                }
-                const auto stored = std::count_if(place.begin(), place.begin() + needed_, [](auto p) { return p >= 0; });
-                if (rule_.over == MapOver::any ? stored == 0 : stored < static_cast<std::ptrdiff_t>(needed_)) continue;
-                wanted.push_back(run);
-                for (std::size_t s = 0; s < places.size(); ++s) places[s].push_back(place[s]);
-            }
-            indices.indices = match.indices_of(&wanted);
-            std::vector<Buffer<std::byte>> arrays;
-            std::vector<const void*> inputs;
-            const auto count = std::ssize(wanted);
-            for (auto s : by_operand_) {
-                const auto& kernels = *sources_[s].state->kernels;
-                auto& array = arrays.emplace_back(count * kernels.size);
-#pragma omp parallel for schedule(static)
-                for (std::int64_t k = 0; k < count; ++k) {
-                    const auto at = places[s][k];
-                    copy_element(element_at(array.data(), k, kernels.size), at < 0 ? kernels.zero : element_at(values[s], at, kernels.size),
-                                 kernels.size);
-                }
-                inputs.push_back(array.data());
-            }
-            call(inputs, count);
+            const auto called = called_runs(match);
+            indices.indices = match.indices_of(&called.runs);
+            call_at(called, values);
         });
-        pattern_ = SparseState::pattern_of(left_.sparse ? left_.sparse->world : left_.tensor->world, std::move(indices), layout);
+        pattern_ = SparseState::pattern_of(handle_.state(), std::move(indices), layout);
+    }
+
+    /// A run is wanted where all sparse operands are in it, or any of them.
+    CalledRuns called_runs(const SparseMatch& match) const {
+        const auto& runs = match.runs();
+        const auto owner = [&](std::int64_t position) {
+            std::size_t s = 0;
+            while (s + 1 < sources_.size() && position >= match.begin(s + 1)) ++s;
+            return s;
+        };
+        CalledRuns called;
+        std::vector<std::int64_t> place(sources_.size());
+        called.places.resize(sources_.size());
+        called.runs.reserve(runs.count());
+        for (auto& own : called.places) own.reserve(runs.count());
+        for (std::int64_t run = 0; run < runs.count(); ++run) {
+            std::fill(place.begin(), place.end(), -1);
+            for (auto k = runs.start[run]; k < runs.start[run + 1]; ++k) {
+                const auto position = runs.order[k];
+                const auto s = owner(position);
+                place[s] = position - match.begin(s);
+            }
+            const auto stored = std::count_if(place.begin(), place.begin() + needed_, [](auto p) { return p >= 0; });
+            if (rule_.over == MapOver::any ? stored == 0 : stored < static_cast<std::ptrdiff_t>(needed_)) continue;
+            called.runs.push_back(run);
+            for (std::size_t s = 0; s < place.size(); ++s) called.places[s].push_back(place[s]);
+        }
+        return called;
+    }
+
+    /// @param values  by source
+    void call_at(const CalledRuns& called, const std::vector<const std::byte*>& values) {
+        std::vector<Buffer<std::byte>> arrays;
+        std::vector<const void*> inputs;
+        const auto count = std::ssize(called.runs);
+        for (auto s : by_operand_) {
+            const auto& kernels = *sources_[s].state->kernels;
+            auto& array = arrays.emplace_back(count * kernels.size);
+#pragma omp parallel for schedule(static)
+            for (std::int64_t k = 0; k < count; ++k) {
+                const auto at = called.places[s][k];
+                copy_element(element_at(array.data(), k, kernels.size), at < 0 ? kernels.zero : element_at(values[s], at, kernels.size),
+                             kernels.size);
+            }
+            inputs.push_back(array.data());
+        }
+        call(inputs, count);
     }
 
     /// What values take that have moved, those side by side, the results with their indices, and lists. Collective.
@@ -238,7 +235,7 @@ private:
         for (const auto& source : sources_) largest = std::max(largest, source.state->kernels->size);
         world_.agree([&] {
             const auto bytes = match.list_bytes() + moved + match.packed() * largest + runs * (listed + kernels_.size);
-            world_.require_free(bytes, text_of(left_) + " = map(...)");
+            world_.require_free(bytes, text());
             world_.make_room(bytes);
             world_.note_working(bytes);
         });
@@ -265,21 +262,24 @@ private:
     void commit(bool accumulate) {
         const bool overwrites = rule_.over == MapOver::target;  // others stay as they are
         if (overwrites && !left_.sparse) return write_over_dense();
-        std::shared_ptr<SparseState> result;
-        world_.agree([&] { result = std::make_shared<SparseState>(kernels_, handle(), lengths(), Symmetry(), ""); });
-        result->adopt(pattern_, {std::move(results_), kernels_.size});
         // Of two sparse tensors only elements that both store meet in a sum: the second one stays, and the algebra's zero does not count.
-        const auto& algebra = overwrites ? *rule_.result_reader : kernels_;
-        if (left_.sparse && !accumulate && !overwrites) {
-            SparseValues values(kernels_, 0);
-            std::swap(values, result->values());
-            left_.sparse->adopt(pattern_, std::move(values));
-            return;
+        SparseContext context(overwrites ? *rule_.result_reader : kernels_, handle_, [this] { return text(); });
+        SparseValues values(std::move(results_), kernels_.size);
+        if (left_.sparse && !accumulate && !overwrites) return left_.sparse->adopt(pattern_, std::move(values));
+        const auto result = context.state(lengths(), pattern_, std::move(values));
+        if (left_.sparse) {
+            const auto sum = united(context, *left_.sparse, *result);
+            values = SparseValues(kernels_, 0);
+            std::swap(values, sum->values());
+            left_.sparse->adopt(sum->pattern(), std::move(values));
+        } else {
+            const std::vector<Term> alone{Term{.factors = {Factor{nullptr, left_.labels, false, result}}}};
+            const void* const beta = accumulate ? nullptr : kernels_.zero;
+            std::vector<SparseTerm> terms;
+            world_.agree([&] { terms = checked_terms({left_, alone, beta, kernels_}); });
+            computed_term(context, terms[0], {left_.tensor, beta});
         }
-        Term term;
-        term.factors = {Factor{nullptr, left_.labels, false, result}};
-        const std::vector<Term> terms{term};
-        statements::assign(left_, terms, accumulate || overwrites ? nullptr : kernels_.zero, algebra);
+        context.note_sent();
     }
 
     const Factor& left_;
@@ -287,6 +287,7 @@ private:
     const ElementKernels& kernels_;
     const statements::BulkFunction& f_;
     const statements::SparseRule& rule_;
+    const World& handle_;
     WorldState& world_;
     std::vector<Source> sources_;  // sparse operands, then what was read of dense ones
     std::vector<std::size_t> by_operand_;
@@ -299,13 +300,19 @@ private:
 
 void apply_to_sparse(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
                      const statements::BulkFunction& f, bool accumulate, const statements::SparseRule& rule) {
-    const auto& world = left.sparse ? left.sparse->world : left.tensor->world;
-    const CollectiveCall call(world->movement_communicator(), "map", FactorArguments{left, operands}, rule.over,
+    const CollectiveCall call(ranks_of(world_of(left)), "map", FactorArguments{left, operands}, rule.over,
                               std::string_view(result.type->name()), accumulate);
-    if (!left.sparse || left.sparse->symmetry.trivial()) return SparseElementFunction(left, operands, result, f, rule).run(accumulate);
+    OnHost here(left, {Term{.factors = operands}}, result);
+    const auto apply = [&](const Factor& target) {
+        SparseElementFunction(target, here.right()[0].factors, here.algebra(), f, rule).run(accumulate);
+    };
+    if (!left.sparse || left.sparse->symmetry.trivial()) {
+        apply(here.left());
+        return here.finish();
+    }
     // All elements are computed, and must have the symmetry.
     const Factor whole{nullptr, left.labels, false, whole_of(left.sparse)};
-    SparseElementFunction(whole, operands, result, f, rule).run(accumulate);
+    apply(whole);
     const auto made = representatives_of(whole.sparse, left.sparse->symmetry);
     SparseValues values(*left.sparse->kernels, 0);
     std::swap(values, made->values());

@@ -45,6 +45,36 @@ void read_index(const sparse::NonzeroIndices& elements, std::size_t k, std::vect
     for (std::size_t m = 0; m < x.size(); ++m) x[m] = elements.indices[m][k];
 }
 
+/// Calls f(nonzero, term, image) for each permutation of the indices of each nonzero.
+template <class F>
+void for_each_image(const sparse::NonzeroIndices& from, const std::vector<SignedPermutation>& terms, F f) {
+    std::vector<std::int64_t> u(from.lengths.size()), v = u;
+    for (std::int64_t k = 0; k < from.count(); ++k) {
+        read_index(from, k, u);
+        for (const auto& term : terms) {
+            for (std::size_t d = 0; d < u.size(); ++d) v[term.image[d]] = u[d];
+            f(k, term, v);
+        }
+    }
+}
+
+constexpr std::uint8_t stored_flag = 1, real_flag = 2;
+
+/// Of each image: is it a representative, and a real one? Else 0.
+std::vector<std::uint8_t> image_flags(const sparse::NonzeroIndices& from, const Symmetry& symmetry,
+                                      const std::vector<SignedPermutation>& terms) {
+    const auto modes = leaves(symmetry);
+    std::vector<std::uint8_t> flags;
+    flags.reserve(static_cast<std::size_t>(from.count()) * terms.size());
+    for_each_image(from, terms, [&](std::int64_t, const SignedPermutation&, const std::vector<std::int64_t>& v) {
+        const auto form = canonical_form(symmetry, v);
+        bool is_representative = !form.zero;
+        for (std::size_t p = 0; p < modes.size() && is_representative; ++p) is_representative = v[modes[p]] == form.index[p];
+        flags.push_back(is_representative ? (form.real ? stored_flag | real_flag : stored_flag) : 0);
+    });
+    return flags;
+}
+
 }  // namespace
 
 Representatives to_representatives(const Symmetry& symmetry, sparse::NonzeroIndices& elements) {
@@ -161,61 +191,28 @@ std::shared_ptr<SparseState> whole_state_of(const AnyTensor& tensor, const char*
 
 SparseProjection::SparseProjection(const Communicator* comm, const sparse::NonzeroIndices& from, const SparseLayout& layout,
                                    const Symmetry& symmetry, const std::vector<SignedPermutation>& terms, const RequireBytes& require) {
-    constexpr std::uint8_t taken = 1, real = 2;
-    IndexColumns columns(from.lengths.size());
-    std::vector<std::uint8_t> is_real;
-    std::vector<std::int64_t> u(from.lengths.size()), v = u;
-    const auto permute = [&](std::int64_t nonzero, const SignedPermutation& term) {
-        read_index(from, nonzero, u);
-        for (std::size_t d = 0; d < u.size(); ++d) v[term.image[d]] = u[d];
-    };
     const auto most = [&](std::int64_t here) { return comm != nullptr ? comm->maximum(here) : here; };
     const auto images = most(from.count() * std::ssize(terms));
     require(images);
-    std::vector<std::uint8_t> flags;  // of each nonzero, by term
+    std::vector<std::uint8_t> flags;
     std::int64_t count = 0;
     agree(comm, [&] {
-        const auto modes = leaves(symmetry);
-        flags.reserve(static_cast<std::size_t>(from.count()) * terms.size());
-        for (std::int64_t k = 0; k < from.count(); ++k)
-            for (const auto& term : terms) {
-                permute(k, term);
-                const auto form = canonical_form(symmetry, v);
-                bool is_representative = !form.zero;
-                for (std::size_t p = 0; p < modes.size() && is_representative; ++p) is_representative = v[modes[p]] == form.index[p];
-                flags.push_back(is_representative ? (form.real ? taken | real : taken) : 0);
-                count += is_representative ? 1 : 0;
-            }
+        flags = image_flags(from, symmetry, terms);
+        count = std::ssize(flags) - std::count(flags.begin(), flags.end(), 0);
     });
-    const auto listed = most(count * static_cast<std::int64_t>((columns.size() + 1) * sizeof(std::int64_t) + 2));
+    const auto listed = most(count * static_cast<std::int64_t>((from.lengths.size() + 1) * sizeof(std::int64_t) + 2));
     require(images + listed);
-    agree(comm, [&] {
-        const std::size_t size = count;
-        for (auto& column : columns) column.reserve(size);
-        from_.reserve(size);
-        factors_.reserve(size);
-        is_real.reserve(size);
-        std::size_t next = 0;
-        for (std::int64_t k = 0; k < from.count(); ++k)
-            for (const auto& term : terms) {
-                const auto own = flags[next++];
-                if (own == 0) continue;
-                permute(k, term);
-                for (std::size_t m = 0; m < v.size(); ++m) columns[m].push_back(v[m]);
-                from_.push_back(k);
-                factors_.push_back(static_cast<std::uint8_t>((term.negative ? 1U : 0U) | (term.conjugate ? 2U : 0U)));
-                is_real.push_back((own & real) != 0 ? 1 : 0);
-            }
-        flags = {};
-    });
+    std::vector<std::uint8_t> is_real;
+    agree(comm, [&] { is_real = list_images(from, terms, flags, count); });
+    flags = {};
     if (terms.size() > 1) {
-        match_ = std::make_unique<SparseMatch>(comm, std::vector<IndexSpans>{spans_of(columns)}, layout, from.lengths,
+        match_ = std::make_unique<SparseMatch>(comm, std::vector<IndexSpans>{spans_of(indices_)}, layout, from.lengths,
                                                [&](std::int64_t bytes) { require(listed + bytes); });
         agree(comm, [&] {
-            columns = match_->indices_of();
+            indices_ = match_->indices_of();
             match_->forget_indices();
-            const sparse::NonzeroIndices sums{from.lengths, columns};
-            std::vector<std::int64_t> x(columns.size());
+            const sparse::NonzeroIndices sums{from.lengths, indices_};
+            std::vector<std::int64_t> x(indices_.size());
             is_real.assign(match_->runs().count(), 0);
             for (std::size_t k = 0; k < is_real.size(); ++k) {
                 read_index(sums, k, x);
@@ -225,7 +222,27 @@ SparseProjection::SparseProjection(const Communicator* comm, const sparse::Nonze
     }
     for (std::size_t k = 0; k < is_real.size(); ++k)
         if (is_real[k] != 0) reals_.push_back(k);
-    indices_ = std::move(columns);
+}
+
+/// Puts the images that are representatives into the lists. Local. @return which of them are real
+std::vector<std::uint8_t> SparseProjection::list_images(const sparse::NonzeroIndices& from, const std::vector<SignedPermutation>& terms,
+                                                        const std::vector<std::uint8_t>& flags, std::int64_t count) {
+    std::vector<std::uint8_t> is_real;
+    indices_.resize(from.lengths.size());
+    for (auto& column : indices_) column.reserve(count);
+    from_.reserve(count);
+    factors_.reserve(count);
+    is_real.reserve(count);
+    std::size_t next = 0;
+    for_each_image(from, terms, [&](std::int64_t k, const SignedPermutation& term, const std::vector<std::int64_t>& v) {
+        const auto own = flags[next++];
+        if (own == 0) return;
+        for (std::size_t m = 0; m < v.size(); ++m) indices_[m].push_back(v[m]);
+        from_.push_back(k);
+        factors_.push_back(static_cast<std::uint8_t>((term.negative ? 1U : 0U) | (term.conjugate ? 2U : 0U)));
+        is_real.push_back((own & real_flag) != 0 ? 1 : 0);
+    });
+    return is_real;
 }
 
 Buffer<std::byte> SparseProjection::values(const Communicator* comm, const ElementKernels& kernels, const std::byte* from) const {

@@ -75,6 +75,9 @@ public:
     std::int64_t list_bytes() const;
 
 private:
+    std::vector<std::uint8_t> list_images(const sparse::NonzeroIndices& from, const std::vector<SignedPermutation>& terms,
+                                          const std::vector<std::uint8_t>& flags, std::int64_t count);
+
     std::vector<std::int64_t> from_, reals_;
     std::vector<std::uint8_t> factors_;
     std::unique_ptr<SparseMatch> match_;  // null: nothing is added up

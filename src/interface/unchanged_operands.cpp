@@ -5,6 +5,7 @@
 #include "base/digest.hpp"
 #include "base/element_at.hpp"
 #include "base/options.hpp"
+#include "interface/check_labels.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/element_locator.hpp"
@@ -81,11 +82,10 @@ UnchangedOperands::UnchangedOperands(const Factor& left, const std::vector<Term>
 
 void UnchangedOperands::check() const {
     for (const auto& [factor, before] : operands_) {
-        const auto& world = factor->sparse ? *factor->sparse->world : *factor->tensor->world;
+        const auto& world = *world_of(*factor).state();
         auto change = static_cast<std::uint64_t>(digest_of(*factor)) - static_cast<std::uint64_t>(before);
         if (const auto* const ranks = world.movement_communicator()) change = ranks->sum(static_cast<std::int64_t>(change));
-        if (change != 0)
-            throw Error("a statement has changed its operand " + (factor->sparse ? factor->sparse->title() : factor->tensor->title()));
+        if (change != 0) throw Error("a statement has changed its operand " + title_of(*factor));
     }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 struct Case {
     OrderedTerm term;
-    std::vector<OrderedFactor> factors;
+    std::vector<StepOperand> factors;
 };
 
 Case random_case(std::mt19937_64& random) {
@@ -38,7 +38,7 @@ Case random_case(std::mt19937_64& random) {
 
 /// The next step where all products are given by a function.
 template <class F>
-StepChoice chosen(const OrderedTerm& term, const std::vector<OrderedFactor>& factors, F&& counts) {
+StepChoice chosen(const OrderedTerm& term, const std::vector<StepOperand>& factors, F&& counts) {
     for (MeasuredPairs measured;;) {
         auto found = next_step(term, factors, measured);
         if (auto* const choice = std::get_if<StepChoice>(&found)) return *choice;
@@ -77,10 +77,7 @@ TEST(SparseOrders, TakeAllFactorsOnceAndKeepTheLabelsThatAreNeeded) {
                 return;
             }
             ASSERT_FALSE(choice.output.empty()) << "a sparse tensor has a mode";
-            std::vector<OrderedFactor> next;
-            for (std::size_t f = 0; f < factors.size(); ++f)
-                if (std::find(choice.operands.begin(), choice.operands.end(), f) == choice.operands.end()) next.push_back(factors[f]);
-            next.push_back({choice.output, 10, choice.is_sparse});
+            const auto next = after_step(factors, choice, {choice.output, 10, choice.is_sparse});
             ASSERT_LE(next.size(), factors.size());
             ASSERT_TRUE(next.size() < factors.size() || choice.operands.size() == 1);
             factors = next;
@@ -92,7 +89,7 @@ TEST(SparseOrders, BeginWithThePairOfFewestMultiplications) {
     // A chain: each pair of neighbours is measured, and one of them has the fewest.
     for (std::size_t best = 0; best < 4; ++best) {
         OrderedTerm term{{50, 50, 50, 50, 50, 50}, {0, 5}, true, false};
-        std::vector<OrderedFactor> factors;
+        std::vector<StepOperand> factors;
         for (int f = 0; f < 5; ++f) factors.push_back({{f, f + 1}, 1000, true});
         const auto choice = chosen(term, factors, [&](const FactorPair& pair) -> std::optional<ProductCounts> {
             return ProductCounts{pair.a == best && pair.b == best + 1 ? 10.0 : 1e9, {}};
@@ -103,10 +100,42 @@ TEST(SparseOrders, BeginWithThePairOfFewestMultiplications) {
 
 TEST(SparseOrders, FormNothingLargerThanAMask) {
     OrderedTerm term{{50, 50, 50}, {0, 2}, true, false};
-    const std::vector<OrderedFactor> factors{{{0, 1}, 1000, true}, {{1, 2}, 1000, true}, {{0, 2}, 100, true}};
+    const std::vector<StepOperand> factors{{{0, 1}, 1000, true}, {{1, 2}, 1000, true}, {{0, 2}, 100, true}};
     const auto choice = chosen(term, factors, [](const FactorPair&) { return std::optional<ProductCounts>(); });
     EXPECT_EQ(choice.operands, (std::vector<std::size_t>{0, 1, 2}));
     EXPECT_TRUE(choice.is_last && choice.is_sparse);
+}
+
+TEST(SparseOrders, StepsHaveTheFactorsThatAreChosen) {
+    OrderedTerm term{{50, 60, 70}, {0, 2}, true, true, {"i", "j", "k"}, 16};
+    std::vector<StepOperand> factors{{{1, 2}, 10.6, true}, {{0, 1}, 20, true, false, true}, {{2}}};
+    factors[1].element_bytes = 4;
+    const auto step = step_of(term, factors, {{1, 0}, {0, 2}, true, false}, ProductCounts{30, 25});
+    ASSERT_EQ(step.sparse.size(), 2U);
+    EXPECT_EQ(step.sparse[0].labels, (std::vector<int>{0, 1}));
+    EXPECT_EQ(step.sparse[1].nonzeros, 11) << "expected numbers are rounded";
+    EXPECT_TRUE(step.dense.empty() && !step.result);
+    EXPECT_EQ(step.actor, 0);
+    EXPECT_FALSE(step.actor_is_mask);
+    EXPECT_EQ(step.bytes_of(0), 4);
+    EXPECT_EQ(step.bytes_of(1), 16);
+    EXPECT_EQ(step.counts->products, 30);
+    EXPECT_EQ(step_of(term, factors, {{1}, {0}, true, false}, {}).actor, -1) << "alone it acts on nothing";
+    const auto beside = step_of(term, factors, {{0, 2}, {1}, false, false}, {});
+    EXPECT_EQ(beside.dense.size(), 1U);
+    EXPECT_EQ(beside.actor, -1);
+    factors[0].is_mask = true;
+    EXPECT_TRUE(step_of(term, factors, {{1, 0}, {0, 2}, true, false}, {}).actor_is_mask) << "the other one of the two";
+}
+
+TEST(SparseOrders, CountsAreKeptByNonzerosAndTheLabelsThatMatter) {
+    const StepOperand a{.labels = {0, 1}, .is_sparse = true, .pattern = 3}, b{.labels = {1, 2}, .is_sparse = true, .pattern = 4};
+    EXPECT_EQ(counts_key(a, b, {2, 0}), counts_key(a, b, {0, 2, 5})) << "in any order, and no others";
+    EXPECT_NE(counts_key(a, b, {0, 2}), counts_key(a, b, {0}));
+    EXPECT_NE(counts_key(a, b, {0, 2}), counts_key(b, a, {0, 2}));
+    auto other = b;
+    other.pattern = 5;
+    EXPECT_NE(counts_key(a, b, {0, 2}), counts_key(a, other, {0, 2}));
 }
 
 }  // namespace

@@ -5,17 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
+#include <string>
+#include <variant>
 
 namespace arges {
 namespace {
 
 constexpr int i = 0, j = 1, k = 2;
 
-SparseStep square(std::int64_t n, std::int64_t nonzeros, double products, double result) {
+SparseStep square(std::int64_t n, double nonzeros, double products, double result) {
     SparseStep step;
     step.label_extents = {n, n, n};
     step.label_names = {"i", "j", "k"};
-    step.sparse = {{{i, j}, nonzeros}, {{j, k}, nonzeros}};
+    step.sparse = {{{i, j}, nonzeros, true}, {{j, k}, nonzeros, true}};
     step.output = {i, k};
     step.counts = ProductCounts{products, result};
     return step;
@@ -123,11 +126,82 @@ TEST(SparseStepPlans, LeaveOperandsWhereTheyLieIfThatIsFaster) {
     step.label_extents = {1 << 20, 1 << 20};
     step.label_names = {"i", "j"};
     LabelGrid grid{{8, 1}};
-    step.sparse = {{{i, j}, 1 << 24, grid.layout_of({i, j})}};
+    step.sparse = {{.labels = {i, j}, .nonzeros = 1 << 24, .is_sparse = true, .place = grid.layout_of({i, j})}};
     step.output = {i};
     const auto plan = plan_sparse_step(step, 8, with_limit(std::numeric_limits<std::int64_t>::max()));
     EXPECT_EQ(plan.grid.parts, grid.parts);
     EXPECT_EQ(plan.sparse_bytes, 0);
+}
+
+/// The sums of the rows of a matrix on several ranks.
+SparseStep rows_of_matrix() {
+    SparseStep step;
+    step.label_extents = {1 << 20, 1 << 20};
+    step.label_names = {"i", "j"};
+    step.sparse = {{.labels = {i, j}, .nonzeros = 1 << 24, .is_sparse = true, .pattern = 7}};
+    step.output = {i};
+    return step;
+}
+
+TEST(SparseStepPlans, AreByAHashWhereNonzerosAreUneven) {
+    const auto options = with_limit(std::numeric_limits<std::int64_t>::max());
+    for (const double uneven : {1.0, 1.05, 4.0}) {
+        auto step = rows_of_matrix();
+        std::optional<SparseStepPlan> plan;
+        std::size_t asked = 0;
+        for (MeasuredImbalances measured; !plan; ++asked) {
+            auto found = plan_by_imbalance(step, 8, options, 1, measured);
+            if (auto* const made = std::get_if<SparseStepPlan>(&found)) {
+                plan = *made;
+                break;
+            }
+            const auto& layout = std::get<SparseLayout>(found);
+            for (const auto& known : measured) EXPECT_FALSE(known.first == layout) << "it has been told";
+            const bool by_hash = !layout.digits.empty() && layout.digits[0].by_hash;
+            measured.emplace_back(layout, by_hash ? 1.01 : uneven);
+        }
+        EXPECT_EQ(plan->grid.by_hash, uneven > 2) << uneven;
+        EXPECT_EQ(asked, uneven > 1.1 ? 2U : 1U);
+        EXPECT_EQ(to_string(*plan, step).find(" by a hash") != std::string::npos, uneven > 2);
+    }
+}
+
+TEST(SparseStepPlans, AskForNoImbalanceThatDoesNotMatter) {
+    const auto options = with_limit(std::numeric_limits<std::int64_t>::max());
+    const auto is_plan = [&](const SparseStep& step, std::int64_t ranks, const MeasuredImbalances& measured) {
+        return std::holds_alternative<SparseStepPlan>(plan_by_imbalance(step, ranks, options, 1, measured));
+    };
+    auto step = rows_of_matrix();
+    EXPECT_TRUE(is_plan(step, 1, {})) << "one rank";
+    EXPECT_FALSE(is_plan(step, 8, {}));
+    const auto layout = std::get<SparseLayout>(plan_by_imbalance(step, 8, options, 1, {}));
+    EXPECT_TRUE(is_plan(step, 8, {{layout, std::nullopt}})) << "it cannot be found out";
+    step.sparse[0].pattern = 0;
+    EXPECT_TRUE(is_plan(step, 8, {})) << "not computed yet";
+    EXPECT_TRUE(is_plan(square(100, 1000, 1e4, 1e3), 8, {})) << "two sparse factors are always spread by a hash";
+}
+
+TEST(SparseStepKeys, TellStepsApart) {
+    const auto step = rows_of_matrix();
+    const auto differs = [&](auto change) {
+        auto other = step;
+        change(other);
+        return key_of(other) != key_of(step);
+    };
+    EXPECT_FALSE(differs([](SparseStep& s) { s.label_names = {"a", "b"}; })) << "letters do not matter";
+    EXPECT_FALSE(differs([](SparseStep& s) { s.sparse[0].nonzeros = 5; })) << "the pattern says how many there are";
+    EXPECT_TRUE(differs([](SparseStep& s) { s.sparse[0].pattern = 8; }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.sparse[0].labels = {j, i}; }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.output = {j}; }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.element_bytes = 16; }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.label_extents[i] = 5; }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.result = StepOperand{.labels = {i}}; }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.dense.push_back({.labels = {j}}); }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.sparse.push_back(s.sparse[0]); }));
+    EXPECT_TRUE(differs([](SparseStep& s) {
+        s.actor = 0;
+        s.actor_bytes = 4;
+    }));
 }
 
 }  // namespace

@@ -43,6 +43,18 @@ struct PartRanks {
     std::int32_t ranks = 0;
 };
 
+/// Puts the different parts of a net first, with the number of ranks. @return how many there are
+std::int64_t join_parts(std::span<PartRanks> all) {
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.part < b.part; });
+    std::int64_t different = 0;
+    for (const auto& place : all)
+        if (different > 0 && all[different - 1].part == place.part)
+            ++all[different - 1].ranks;
+        else
+            all[different++] = place;
+    return different;
+}
+
 }  // namespace
 
 SpreadNets::SpreadNets(const Team& team, const HypergraphShare& share) : team_(team), share_(share) {
@@ -107,15 +119,9 @@ std::int64_t SpreadNets::size_limit(std::int64_t pins) const {
     return limit;
 }
 
-GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) const {
+Numbers SpreadNets::gather_vertices(HypergraphData& data, std::vector<Numbers>& vertices) const {
     const auto& mine = share_.hypergraph;
-    const std::size_t ranks = team_.size();
-    const std::size_t constraints = mine.constraints();
-    GatheredHypergraph result;
-    HypergraphData data;
-    data.constraints = mine.constraints();
-
-    // Rank 0 numbers the vertices of all ranks without gaps.
+    const std::size_t ranks = team_.size(), constraints = mine.constraints();
     std::vector<Numbers> messages(ranks);
     team_.agree([&] { messages[0] = share_.vertices; });
     messages = team_.all_to_all(std::move(messages));
@@ -127,9 +133,9 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
         for (auto& list : messages)
             for (auto& number : list) number = std::lower_bound(all.begin(), all.end(), number) - all.begin();
         data.vertices = std::ssize(all);
-        result.vertices = messages;
+        vertices = messages;
     });
-    const auto positions = std::move(team_.all_to_all(std::move(messages))[0]);
+    auto positions = std::move(team_.all_to_all(std::move(messages))[0]);
 
     messages.assign(ranks, {});
     team_.agree([&] {
@@ -142,12 +148,15 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
         data.weights.resize(static_cast<std::size_t>(data.vertices) * constraints);
         for (std::size_t r = 0; r < ranks; ++r)
             for (std::size_t i = 0; i < messages[r].size(); ++i)
-                data.weights[static_cast<std::size_t>(result.vertices[r][i / constraints]) * constraints + i % constraints] =
-                    messages[r][i];
+                data.weights[static_cast<std::size_t>(vertices[r][i / constraints]) * constraints + i % constraints] = messages[r][i];
     });
 
-    // Nets are put together by their owners.
-    messages.assign(ranks, {});
+    return positions;
+}
+
+std::vector<Numbers> SpreadNets::gather_nets(const Numbers& positions, std::int64_t fewest, std::int64_t most) const {
+    const auto& mine = share_.hypergraph;
+    std::vector<Numbers> messages(team_.size()), nets(team_.size());
     team_.agree([&] {
         for (std::int64_t net = 0; net < mine.nets(); ++net) {
             ListWriter list(messages[owner(share_.nets[net])]);
@@ -155,7 +164,6 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
         }
     });
     messages = team_.all_to_all(std::move(messages));
-    std::vector<Numbers> nets(ranks);
     team_.agree([&] {
         auto pins = joined<Lists<std::uint32_t>>(messages, [](std::int64_t pin) { return static_cast<std::uint32_t>(pin); });
         for (std::size_t net = 0; net < owned(); ++net) {
@@ -170,10 +178,17 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
         }
     });
     messages.clear();
-    nets = team_.all_to_all(std::move(nets));
+    return team_.all_to_all(std::move(nets));
+}
+
+GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) const {
+    GatheredHypergraph result;
+    HypergraphData data;
+    data.constraints = share_.hypergraph.constraints();
+    auto nets = gather_nets(gather_vertices(data, result.vertices), fewest, most);
     team_.agree([&] {
         if (team_.rank() != 0) return;
-        std::vector<std::size_t> next(ranks, 0);
+        std::vector<std::size_t> next(team_.size(), 0);
         for (std::int64_t net = 0; net < share_.all_nets; ++net) {
             const auto& list = nets[owner(net)];
             auto& at = next[owner(net)];
@@ -236,27 +251,17 @@ PinPlaces SpreadNets::places(const VertexParts& parts) const {
     Numbers cut{0};
     team_.agree([&] {
         auto places = joined<Lists<PartRanks>>(messages, [](std::int64_t part) { return PartRanks{static_cast<std::int32_t>(part), 1}; });
-        std::vector<std::int64_t> different_end(owned());
-        // The different parts of each net come first, with the number of ranks.
+        std::vector<std::int64_t> different(owned());
         for (std::size_t net = 0; net < owned(); ++net) {
-            const auto all = places.of(net);
-            std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.part < b.part; });
-            std::size_t different = 0;
-            for (const auto& place : all)
-                if (different > 0 && all[different - 1].part == place.part)
-                    ++all[different - 1].ranks;
-                else
-                    all[different++] = place;
-            different_end[net] = places.begin[net] + static_cast<std::int64_t>(different);
-            if (different > 1) cut[0] += costs_[net] * static_cast<std::int64_t>(different - 1);
+            different[net] = join_parts(places.of(net));
+            if (different[net] > 1) cut[0] += costs_[net] * (different[net] - 1);
         }
         for (std::size_t r = 0; r < ranks; ++r) {
             Numbers answer;
             for_each_list(r, messages[r], [&](std::size_t net, auto own) {
                 ListWriter list(answer);
                 auto at = own.begin();
-                for (auto i = places.begin[net]; i < different_end[net]; ++i) {
-                    const auto& place = places.values[i];
+                for (const auto& place : places.of(net).first(different[net])) {
                     const bool is_own = at != own.end() && *at == place.part;
                     if (is_own) ++at;
                     if (place.ranks > (is_own ? 1 : 0)) list.add(place.part);

@@ -55,6 +55,11 @@ private:
 
     /// Nets of at least `fewest` and at most `most` pins; with 0 all of them are there under their numbers.
     GatheredHypergraph gathered(std::int64_t fewest, std::int64_t most) const;
+    /// Tells rank 0 of vertices, which it numbers without gaps, and of their weights. @return numbers of this rank's vertices there
+    Team::Numbers gather_vertices(HypergraphData& data, std::vector<Team::Numbers>& vertices) const;
+    /// Nets of so many pins, put together by their owners: on rank 0 by owner, each with its number, cost, and pins behind their count.
+    /// @param positions  numbers of this rank's vertices
+    std::vector<Team::Numbers> gather_nets(const Team::Numbers& positions, std::int64_t fewest, std::int64_t most) const;
     /// The largest size up to which all nets of two pins or more together have at most so many pins.
     std::int64_t size_limit(std::int64_t pins) const;
     std::size_t owner(std::int64_t net) const { return net % team_.size(); }

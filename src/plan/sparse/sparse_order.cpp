@@ -1,6 +1,7 @@
 #include "plan/sparse/sparse_order.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace arges {
@@ -17,7 +18,7 @@ using Places = std::vector<std::size_t>;
 
 class StepSearch {
 public:
-    StepSearch(const OrderedTerm& term, const std::vector<OrderedFactor>& factors, const MeasuredPairs& measured)
+    StepSearch(const OrderedTerm& term, const std::vector<StepOperand>& factors, const MeasuredPairs& measured)
         : term_(term), factors_(factors), measured_(measured) {
         for (std::size_t f = 0; f < factors.size(); ++f) (factors[f].is_sparse ? sparse_ : dense_).push_back(f);
     }
@@ -121,7 +122,7 @@ private:
         for (int label : SparseStep::distinct(labels)) product *= term_.extents[label];
         return product;
     }
-    static std::vector<int> shared(const OrderedFactor& a, const OrderedFactor& b) {
+    static std::vector<int> shared(const StepOperand& a, const StepOperand& b) {
         auto labels = SparseStep::distinct(a.labels);
         std::erase_if(labels, [&](int label) { return !SparseStep::has(b.labels, label); });
         return labels;
@@ -129,7 +130,7 @@ private:
     bool has(std::size_t factor, int label) const { return SparseStep::has(factors_[factor].labels, label); }
 
     const OrderedTerm& term_;
-    const std::vector<OrderedFactor>& factors_;
+    const std::vector<StepOperand>& factors_;
     const MeasuredPairs& measured_;
     Places sparse_, dense_;
     std::vector<FactorPair> wanted_;
@@ -139,7 +140,7 @@ private:
 
 }  // namespace
 
-std::variant<StepChoice, std::vector<FactorPair>> next_step(const OrderedTerm& term, const std::vector<OrderedFactor>& factors,
+std::variant<StepChoice, std::vector<FactorPair>> next_step(const OrderedTerm& term, const std::vector<StepOperand>& factors,
                                                             const MeasuredPairs& measured) {
     StepSearch search(term, factors, measured);
     auto choice = search.run();
@@ -147,7 +148,37 @@ std::variant<StepChoice, std::vector<FactorPair>> next_step(const OrderedTerm& t
     return choice;
 }
 
-std::vector<int> kept_labels(const OrderedFactor& a, const OrderedFactor& b, const std::vector<int>& output) {
+SparseStep step_of(const OrderedTerm& term, const std::vector<StepOperand>& factors, const StepChoice& choice,
+                   const std::optional<ProductCounts>& counts) {
+    SparseStep step;
+    step.label_extents = term.extents;
+    step.label_names = term.names;
+    step.output = choice.output;
+    step.element_bytes = term.element_bytes;
+    step.counts = counts;
+    for (auto f : choice.operands) (factors[f].is_sparse ? step.sparse : step.dense).push_back(factors[f]);
+    for (auto& operand : step.sparse) operand.nonzeros = std::round(operand.nonzeros);
+    for (int o = 0; o < 2 && term.acts && choice.operands.size() > 1; ++o) {
+        const auto& operand = factors[choice.operands[o]];
+        if (!operand.is_actor && !operand.is_mask) continue;
+        step.actor = o;
+        step.actor_is_mask = operand.is_mask;
+        step.actor_bytes = operand.is_mask ? term.element_bytes : operand.element_bytes;
+    }
+    return step;
+}
+
+std::string counts_key(const StepOperand& a, const StepOperand& b, const std::vector<int>& output) {
+    std::string key;
+    for (const auto* operand : {&a, &b}) {
+        append(key, static_cast<std::int64_t>(operand->pattern));
+        append(key, operand->labels);
+    }
+    append(key, kept_labels(a, b, output));
+    return key;
+}
+
+std::vector<int> kept_labels(const StepOperand& a, const StepOperand& b, const std::vector<int>& output) {
     auto kept = output;
     std::erase_if(kept, [&](int label) { return !SparseStep::has(a.labels, label) && !SparseStep::has(b.labels, label); });
     std::sort(kept.begin(), kept.end());

@@ -4,23 +4,17 @@
 
 #include "plan/sparse/sparse_step.hpp"
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace arges {
-
-/// A factor, or what steps have made of some.
-struct OrderedFactor {
-    std::vector<int> labels;
-    double nonzeros = 0;  ///< expected; of a sparse one
-    bool is_sparse = false;
-    bool is_mask = false;
-    bool is_actor = false;  ///< of another type, whose elements act on those of the other factor
-};
 
 /// What becomes of the factors.
 struct OrderedTerm {
@@ -28,6 +22,8 @@ struct OrderedTerm {
     std::vector<int> output;            ///< each label once
     bool makes_sparse = false;          ///< the last step has a sparse result
     bool acts = false;                  ///< a factor acts on another one
+    std::vector<std::string> names{};   ///< by label, for explanations
+    std::int64_t element_bytes = 8;     ///< of the products
 };
 
 /// Factors that a step takes, and what it gives.
@@ -49,10 +45,27 @@ struct FactorPair {
 using MeasuredPairs = std::map<FactorPair, std::optional<ProductCounts>>;
 
 /// The next step, or the products that must be measured before it is known.
-std::variant<StepChoice, std::vector<FactorPair>> next_step(const OrderedTerm& term, const std::vector<OrderedFactor>& factors,
+std::variant<StepChoice, std::vector<FactorPair>> next_step(const OrderedTerm& term, const std::vector<StepOperand>& factors,
                                                             const MeasuredPairs& measured);
 
+/// A step as it is planned, without a dense result: where that lies is up to the caller. @param counts  of its first two factors
+SparseStep step_of(const OrderedTerm& term, const std::vector<StepOperand>& factors, const StepChoice& choice,
+                   const std::optional<ProductCounts>& counts);
+
+/// What is left to multiply after a step: the other factors, then its result.
+template <class Operand>
+std::vector<Operand> after_step(const std::vector<Operand>& factors, const StepChoice& choice, Operand result) {
+    std::vector<Operand> next;
+    for (std::size_t f = 0; f < factors.size(); ++f)
+        if (std::find(choice.operands.begin(), choice.operands.end(), f) == choice.operands.end()) next.push_back(factors[f]);
+    next.push_back(std::move(result));
+    return next;
+}
+
+/// What the counts of a product of two sparse factors are kept by.
+std::string counts_key(const StepOperand& a, const StepOperand& b, const std::vector<int>& output);
+
 /// Labels of two factors that a product with some labels has; ascending.
-std::vector<int> kept_labels(const OrderedFactor& a, const OrderedFactor& b, const std::vector<int>& output);
+std::vector<int> kept_labels(const StepOperand& a, const StepOperand& b, const std::vector<int>& output);
 
 }  // namespace arges

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 
@@ -18,6 +19,9 @@ namespace {
 
 /// Grids that the search keeps after each prime factor of the number of ranks.
 constexpr std::size_t kept_grids = 48;
+
+/// Where a rank would have so many times the mean of nonzeros, another way to spread them is looked at.
+constexpr double most_uneven = 1.1;
 
 /// What lists take for a nonzero of a factor: its place and column, and its numbers while they are made.
 constexpr double listed_bytes = 48;
@@ -81,7 +85,7 @@ public:
         double shared = 1;
         for (int label : SparseStep::distinct(step_.sparse[0].labels))
             if (SparseStep::has(step_.sparse[1].labels, label)) shared *= std::max(1.0, extent(label));
-        return static_cast<double>(step_.sparse[0].nonzeros) * step_.sparse[1].nonzeros / shared;
+        return step_.sparse[0].nonzeros * step_.sparse[1].nonzeros / shared;
     }
 
     double size(const std::vector<int>& labels) const {
@@ -103,10 +107,10 @@ private:
         const auto& operand = step_.sparse[o];
         const auto own = SparseStep::distinct(operand.labels);
         const auto bytes = nonzero_bytes(operand.labels, step_.bytes_of(o));
-        auto here = static_cast<double>(operand.nonzeros) / parts(plan.grid, own) * imbalance(plan.grid, own);
+        auto here = operand.nonzeros / parts(plan.grid, own) * imbalance(plan.grid, own);
         const bool is_divided = SparseStep::has(own, plan.phases.label);
         const double all = plan.phases.parts, times = is_divided ? 1.0 : all;  // how often it is moved
-        const bool stays = operand.layout && *operand.layout == plan.grid.layout_of(operand.labels) && !is_divided;
+        const bool stays = operand.place && *operand.place == plan.grid.layout_of(operand.labels) && !is_divided;
         if (!stays || plan.grid.copies_of(own).size() > 1) {
             plan.sparse_bytes += here * bytes * elsewhere(plan.grid) * times;
             priced.messages += std::min(static_cast<double>(plan.grid.ranks()), here) * all;
@@ -123,7 +127,7 @@ private:
         const double element = step_.element_bytes, bytes = local_size(plan.grid, step_.output) * element;
         plan.memory_bytes += bytes;
         plan.result_bytes = bytes * (plan.grid.copies_of(step_.output).size() > 1 ? 2 : 1);
-        if (!step_.by_hash) return;
+        if (!plan.grid.by_hash || step_.sparse.size() > 1) return;
         const auto rows = dense_size(plan.grid, step_.output, priced.here[0]) * element;  // with sums, go to where the result lies
         plan.memory_bytes += 2 * rows;
         plan.result_bytes = rows * elsewhere(plan.grid);
@@ -204,9 +208,9 @@ std::vector<int> SparseStep::distinct(const std::vector<int>& labels) {
 }
 
 std::vector<std::int64_t> SparseStep::extents(const std::vector<int>& labels) const {
-    std::vector<std::int64_t> result;
-    for (int label : labels) result.push_back(extent(label));
-    return result;
+    std::vector<std::int64_t> lengths;
+    for (int label : labels) lengths.push_back(extent(label));
+    return lengths;
 }
 
 bool SparseStep::in_factors(int label) const {
@@ -217,7 +221,7 @@ bool SparseStep::in_factors(int label) const {
 bool SparseStep::may_be_hashed() const {
     if (sparse.size() != 1) return false;
     const auto& own = sparse[0].labels;
-    const auto is_row_wise = [&](const DenseOperand& operand) {
+    const auto is_row_wise = [&](const StepOperand& operand) {
         const auto& layout = operand.layout;
         if (distinct(operand.labels).size() < operand.labels.size() || !layout.symmetry().trivial() || layout.has_padding()) return false;
         for (int s = 0; s < layout.slots(); ++s)
@@ -369,8 +373,9 @@ double expected_nonzeros(const SparseStep& step) {
 namespace {
 
 /// The best grid for a number of phases: the fastest that fits, or the one that takes least memory.
-SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const SparsePhases& phases, std::int64_t ranks, double limit) {
-    const LabelGrid one{std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse.size() > 1 || step.by_hash};
+SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const SparsePhases& phases, std::int64_t ranks, double limit,
+                         bool by_hash) {
+    const LabelGrid one{std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse.size() > 1 || by_hash};
     std::vector<SparseStepPlan> plans{pricer.price(one, phases)};
     for (auto factor : prime_factors(ranks)) {
         std::vector<SparseStepPlan> next;
@@ -379,7 +384,7 @@ SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const Spa
             for (std::size_t l = 0; l < step.label_extents.size(); ++l) {
                 const int label = l;
                 if (!step.in_factors(label) && (step.result || !step.has_output(label))) continue;  // each part would compute the same
-                if (step.by_hash && !SparseStep::has(step.sparse[0].labels, label)) continue;
+                if (by_hash && !SparseStep::has(step.sparse[0].labels, label)) continue;
                 auto grid = plan.grid;
                 grid.parts[l] *= factor;
                 if (known.insert(grid.parts).second) next.push_back(pricer.price(grid, phases));
@@ -417,7 +422,8 @@ std::vector<int> labels_for_phases(const SparseStep& step, std::int64_t parts) {
 
 }  // namespace
 
-SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases) {
+SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases,
+                                bool by_hash) {
     const Pricer pricer(step, options);
     const double limit = options.memory_limit;
     auto smallest = std::numeric_limits<double>::infinity();
@@ -425,7 +431,7 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
         std::optional<SparseStepPlan> best;
         const auto labels = labels_for_phases(step, parts);
         for (int label : labels) {
-            const auto plan = best_grid(step, pricer, {label, parts, 0}, ranks, limit);
+            const auto plan = best_grid(step, pricer, {label, parts, 0}, ranks, limit, by_hash);
             smallest = std::min(smallest, plan.memory_bytes);
             if (may_fit(plan, limit) && (!best || plan.seconds < best->seconds)) best = plan;
         }
@@ -441,18 +447,77 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
                       "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 
-double seconds_if_uneven(const SparseStepPlan& plan, double imbalance, const MachineModel& machine) {
-    return plan.seconds + (imbalance - 1) * plan.products * machine.sparse_product_seconds;
+std::variant<SparseStepPlan, SparseLayout> plan_by_imbalance(const SparseStep& step, std::int64_t ranks, const PlanOptions& options,
+                                                             std::int64_t least_phases, const MeasuredImbalances& measured) {
+    const auto best = plan_sparse_step(step, ranks, options, least_phases);
+    const auto& operand = step.sparse[0];
+    if (ranks == 1 || best.phases.parts > 1 || operand.pattern == 0 || !step.may_be_hashed()) return best;
+    const auto known = [&](const SparseLayout& layout) {
+        return std::find_if(measured.begin(), measured.end(), [&](const auto& one) { return one.first == layout; });
+    };
+    const auto seconds = [&](const SparseStepPlan& plan, double imbalance) {
+        return plan.seconds + (imbalance - 1) * plan.products * options.machine.sparse_product_seconds;
+    };
+    const auto here = best.grid.layout_of(operand.labels);
+    const auto uneven = known(here);
+    if (uneven == measured.end()) return here;
+    const bool lies_by_hash = operand.place && std::any_of(operand.place->digits.begin(), operand.place->digits.end(),
+                                                           [](const auto& digit) { return digit.by_hash; });
+    if (!uneven->second || (*uneven->second <= most_uneven && !lies_by_hash)) return best;
+    const auto other = plan_sparse_step(step, ranks, options, least_phases, true);
+    const auto there = other.grid.layout_of(operand.labels);
+    const auto uneven_there = known(there);
+    if (uneven_there == measured.end()) return there;
+    const bool is_faster = seconds(other, uneven_there->second.value_or(1)) < seconds(best, *uneven->second);
+    return other.phases.parts == 1 && is_faster ? other : best;
+}
+
+void add_to(Digest& digest, const SparseStepPlan& plan) {
+    digest.add(plan.grid.parts).add(plan.grid.by_hash).add(plan.phases.label).add(plan.phases.parts);
+}
+
+void append(std::string& key, std::int64_t number) {
+    char bytes[sizeof number];
+    std::memcpy(bytes, &number, sizeof number);
+    key.append(bytes, sizeof number);
+}
+
+void append(std::string& key, const std::vector<int>& labels) {
+    append(key, std::ssize(labels));
+    for (int label : labels) append(key, label);
+}
+
+std::string key_of(const SparseStep& step) {
+    std::string key("step");
+    append(key, step.element_bytes);
+    append(key, std::ssize(step.sparse));
+    append(key, std::ssize(step.dense));
+    append(key, step.actor);
+    append(key, step.actor < 0 ? 0 : step.actor_bytes);
+    const auto append_dense = [&](const StepOperand& operand) {
+        append(key, operand.labels);
+        append(key, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operand.layout.identity())));
+    };
+    for (const auto& operand : step.sparse) {
+        append(key, operand.labels);
+        append(key, static_cast<std::int64_t>(operand.pattern));
+    }
+    for (const auto& operand : step.dense) append_dense(operand);
+    append(key, step.output);
+    append(key, step.result ? 1 : 0);
+    if (step.result) append_dense(*step.result);
+    for (int label : step.output) append(key, step.extent(label));
+    return key;
 }
 
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
     const auto about = [](double number) { return "~" + with_commas(std::llround(number)); };
     std::string text;
     for (const auto& operand : step.sparse)
-        text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(operand.nonzeros) + " nonzeros)";
+        text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(std::llround(operand.nonzeros)) + " nonzeros)";
     for (const auto& operand : step.dense) text += " * " + operand.name;
     text += step.result ? " to a dense result\n" : " to a sparse result of " + about(plan.result_nonzeros) + " nonzeros\n";
-    text += "  grid " + plan.grid.to_string(step.label_names) + (step.by_hash ? " by a hash" : "");
+    text += "  grid " + plan.grid.to_string(step.label_names) + (plan.grid.by_hash && step.sparse.size() == 1 ? " by a hash" : "");
     if (plan.phases.parts > 1) text += "; in " + with_commas(plan.phases.parts) + " phases over " + step.label_names[plan.phases.label];
     text += "; multiplications on a rank " + about(plan.products) + "\n";
     text += "  bytes to a rank: nonzeros " + about(plan.sparse_bytes) + ", dense factors " + about(plan.dense_bytes) + ", result " +

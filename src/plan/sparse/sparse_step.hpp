@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arges/sparse_loops.hpp"
+#include "base/digest.hpp"
 #include "base/splitmix.hpp"
 #include "layout/layout.hpp"
 #include "layout/sparse_layout.hpp"
@@ -10,16 +11,24 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace arges {
 
-/// A sparse factor. A label that occurs twice is a diagonal.
-struct SparseOperand {
-    std::vector<int> labels;               ///< of its modes
-    std::int64_t nonzeros = 0;             ///< over all ranks
-    std::optional<SparseLayout> layout{};  ///< where they lie, if that follows from their indices
-    std::string name{};                    ///< for explanations
+/// A factor or the result of a product with sparse tensors, or what steps have made of some factors: all that plans depend on.
+struct StepOperand {
+    std::vector<int> labels;  ///< of its modes; one that occurs twice is a diagonal
+    double nonzeros = 0;      ///< over all ranks, of a sparse one; expected, where it is not computed yet
+    bool is_sparse = false;
+    bool is_mask = false;
+    bool is_actor = false;                ///< of another type, whose elements act on those of the other factor
+    std::string name{};                   ///< for explanations
+    std::optional<SparseLayout> place{};  ///< where nonzeros lie, if that follows from their indices
+    Layout layout{};                      ///< of a dense one
+    std::uint64_t pattern = 0;            ///< tells the nonzeros of a sparse one from all others; 0: it is not computed yet
+    std::int64_t element_bytes = 0;       ///< of its own elements
 };
 
 /// How large a product of two sparse factors is.
@@ -45,29 +54,21 @@ struct SparsePhases {
     }
 };
 
-/// A dense factor, or a dense result.
-struct DenseOperand {
-    std::vector<int> labels;  ///< of its dimensions
-    Layout layout;
-    std::string name{};  ///< for explanations
-};
-
 /// result = sum over the other labels of a sparse factor times dense ones, or of two sparse factors, or of two and a third that has all
 /// labels of the result, and no others: a mask, beside whose nonzeros nothing is computed. The result is dense or sparse.
 struct SparseStep {
     std::vector<std::int64_t> label_extents;
     std::vector<std::string> label_names;
-    std::vector<SparseOperand> sparse;  ///< one to three; with more than one there are no dense factors
-    std::vector<DenseOperand> dense;
-    std::vector<int> output;             ///< labels of the result, each once
-    std::optional<DenseOperand> result;  ///< where a dense result lies; none: it is sparse
+    std::vector<StepOperand> sparse;  ///< one to three; with more than one there are no dense factors
+    std::vector<StepOperand> dense;
+    std::vector<int> output;            ///< labels of the result, each once
+    std::optional<StepOperand> result;  ///< where a dense result lies; none: it is sparse
     std::int64_t element_bytes = 8;
     int actor = -1;                       ///< operand, sparse ones first, that acts on the other, or is a mask beside it; -1: none
     bool actor_is_mask = false;           ///< it is a mask
     std::int64_t actor_bytes = 0;         ///< of its elements
     std::optional<ProductCounts> counts;  ///< of the first two sparse factors, from samples; none: nonzeros lie at random
     SparsePhases phase;                   ///< which part of the product is meant
-    bool by_hash = false;                 ///< labels of one sparse factor beside dense ones are spread by a hash
 
     std::int64_t extent(int label) const { return label_extents[label]; }
     std::vector<std::int64_t> extents(const std::vector<int>& labels) const;
@@ -126,13 +127,29 @@ struct SparseStepPlan {
 /// Nonzeros that a sparse result is expected to have, if nonzeros lie at random.
 double expected_nonzeros(const SparseStep& step);
 
+/// Numbers as parts of a text that something is kept by.
+void append(std::string& key, std::int64_t number);
+void append(std::string& key, const std::vector<int>& labels);
+/// What an inspected step is kept by: a step of equal bytes serves for all that have them.
+std::string key_of(const SparseStep& step);
+
 /// The fastest grid within the memory limit, with as few phases as fit there. The same on all ranks.
 /// @param least_phases  known to be needed
+/// @param by_hash       labels of one sparse factor beside dense ones are spread by a hash
 /// @throws OutOfMemory if nothing fits, with what the smallest takes
-SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases = 1);
+SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases = 1,
+                                bool by_hash = false);
 
-/// Seconds of a plan where the rank with most nonzeros has so many times the mean.
-double seconds_if_uneven(const SparseStepPlan& plan, double imbalance, const MachineModel& machine);
+/// How many times the mean the rank has that has most nonzeros of a step's first factor under a layout; none: that cannot be found out.
+using MeasuredImbalances = std::vector<std::pair<SparseLayout, std::optional<double>>>;
+
+/// The fastest plan, or the layout whose imbalance must be measured before it is known. With one sparse factor labels are spread
+/// cyclically, or by a hash where that leaves ranks with too uneven parts. @throws OutOfMemory as plan_sparse_step()
+std::variant<SparseStepPlan, SparseLayout> plan_by_imbalance(const SparseStep& step, std::int64_t ranks, const PlanOptions& options,
+                                                             std::int64_t least_phases, const MeasuredImbalances& measured);
+
+/// What ranks must have planned alike.
+void add_to(Digest& digest, const SparseStepPlan& plan);
 
 /// The plan as text: grid, bytes and multiplications as they are expected, marked by ~.
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step);

@@ -1,14 +1,11 @@
-// Running a statement that is planned.
+// Running terms that are planned.
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
 #include "base/math.hpp"
 #include "base/overloaded.hpp"
-#include "base/stopwatch.hpp"
 #include "base/text.hpp"
-#include "base/trace.hpp"
-#include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
-#include "interface/statement.hpp"
+#include "interface/dense_terms.hpp"
 #include "interface/step_trace.hpp"
 #include "local/transfer.hpp"
 
@@ -24,35 +21,33 @@ constexpr std::int64_t small_statement = std::int64_t{64} << 10;
 
 }  // namespace
 
-void Statement::scale_only() {
-    if (beta_ == nullptr || kernels_.is_one(beta_)) return;
-    const auto product = labelled_output(left_);
+void DenseTerms::scale_only() {
+    if (beta == nullptr || kernels.is_one(beta)) return;
+    const auto product = labelled_output(left);
     Movement spec;
     spec.to = output_.layout;
     spec.to_labels = product.output.labels;
     spec.label_extents = product.label_extents;
     spec.terms = {spec.identity()};
-    scale_named(kernels_, spec, world_.rank(), output_.bytes.data(), beta_);
+    scale_named(kernels, spec, world_.rank(), output_.bytes.data(), beta);
 }
 
 /// Gives the workspace back where an operation takes less of it than there is, and the limit does not leave room for both.
 /// @param bytes  in all, @param from_workspace  of the workspace
-void Statement::make_room(std::int64_t bytes, std::int64_t from_workspace) {
+void DenseTerms::make_room(std::int64_t bytes, std::int64_t from_workspace) {
     if (most_workspace_ <= from_workspace || bytes - from_workspace + most_workspace_ <= least_free_) return;
     world_.make_room(world_.memory_limit());
     least_workspace_ = 0;
 }
 
-void Statement::run() {
-    const CollectiveCall call(world_.movement_communicator(), "a statement");
-    const Stopwatch watch;
+std::int64_t DenseTerms::run() {
     agree_on_terms();
     const auto working = working_bytes();
     const int agreed = agreements(working);
     std::int64_t from_workspace = 0, planned = 0, passing = 0;
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         const auto& term = terms_[i];
-        const auto converted = converted_bytes(right_[i]);
+        const auto converted = converted_bytes(right[i]);
         ++world_.runs().use(term.history);
         if (world_.prepared().find(term.key) != nullptr) world_.prepared().use(term.key);
         from_workspace = std::max(from_workspace, term.prepared->workspace_bytes() + converted);
@@ -60,22 +55,20 @@ void Statement::run() {
         passing = std::max(passing, term.prepared->passing_bytes());
         world_.note_seconds(term.prepared->seconds());
     }
-    const auto snapshot_bytes = aliased_ ? saturated_product(output_.shape().max_local_size(), kernels_.size) : 0;
+    const auto snapshot_bytes = aliased_ ? saturated_product(output_.shape().max_local_size(), kernels.size) : 0;
     const auto places = find_new_places(from_workspace + snapshot_bytes);
     const auto taken = snapshot_bytes + std::max(working, from_workspace + places);
     make_room(taken, from_workspace);
     world_.note_seconds(agreed * world_.agreement_seconds());
     world_.note_working(taken, from_workspace, passing);
     world_.note_planned_bytes(planned);
-    world_.report() = {0, planned, taken, 0, 0, 0};
     if (world_.dry()) {
         move_to_new_places();
-        return;
+        return taken;
     }
-    const auto before = world_.communicator().traffic();
     Buffer<std::byte> snapshot;
     if (aliased_) world_.agree([&] { snapshot = output_.bytes.copy(); });
-    if (kernels_.space == nullptr && from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
+    if (kernels.space == nullptr && from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (!new_places_.empty())
         world_.agree([&] {
             for (auto& place : new_places_)
@@ -84,74 +77,69 @@ void Statement::run() {
         });
     FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) error.run([&] { scale_only(); });
-    for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : nullptr, snapshot, error);
+    for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta : nullptr, snapshot, error);
     if (agreed > 1)
         world_.agree([&] { error.rethrow(); });
     else
         error.rethrow();
     move_to_new_places();
     output_.keep_real();
-    const auto after = world_.communicator().traffic();
-    world_.report().bytes_sent = after.bytes_sent - before.bytes_sent;
-    world_.report().messages_sent = after.messages_sent - before.messages_sent;
-    world_.report().exposed_seconds = after.seconds - before.seconds;
-    world_.report().seconds = watch.seconds();
-    if (Trace* const trace = world_.trace()) trace->write();
+    return taken;
 }
 
 /// Bytes of the operands of a term that have another type than the output, in its type, on the busiest rank.
-std::int64_t Statement::converted_bytes(const Term& term) const {
+std::int64_t DenseTerms::converted_bytes(const Term& term) const {
     std::int64_t sum = 0;
     for (const auto& factor : term.factors)
-        if (is_converted(factor)) sum += Workspace::padded(saturated_product(factor.tensor->shape().max_local_size(), kernels_.size));
+        if (is_converted(factor)) sum += Workspace::padded(saturated_product(factor.tensor->shape().max_local_size(), kernels.size));
     return sum;
 }
 
 /// Bytes of copies that are made beside what a term's plan takes, on the busiest rank: of an output that is on both sides, and of operands
 /// of other types.
-std::int64_t Statement::copied_bytes(const Term& term) const {
-    return (aliased_ ? saturated_product(output_.shape().max_local_size(), kernels_.size) : 0) + converted_bytes(term);
+std::int64_t DenseTerms::copied_bytes(const Term& term) const {
+    return (aliased_ ? saturated_product(output_.shape().max_local_size(), kernels.size) : 0) + converted_bytes(term);
 }
 
 /// What the limit leaves for the plan of a term. @throws OutOfMemory if it leaves too little for the copies
-std::int64_t Statement::left_beside_copies(std::size_t i, std::int64_t free_bytes) const {
-    const auto& term = right_[i];
+std::int64_t DenseTerms::left_beside_copies(std::size_t i, std::int64_t free_bytes) const {
+    const auto& term = right[i];
     const auto copies = copied_bytes(term);
     if (copies <= free_bytes) return free_bytes - copies;
     std::string of = aliased_ ? output_.title() + ", which is on both sides," : "";
     for (const auto& factor : term.factors)
         if (is_converted(factor)) of += (of.empty() ? "" : " and of ") + factor.tensor->title() + ", whose elements have another type,";
-    throw OutOfMemory(text_of(left_) + ": a copy of " + of + " takes " + with_commas(copies) + " bytes on a rank, and the limit leaves " +
+    throw OutOfMemory(text_of(left) + ": a copy of " + of + " takes " + with_commas(copies) + " bytes on a rank, and the limit leaves " +
                       with_commas(free_bytes) +
                       "; use another tensor in its place, more ranks, or raise the limit "
                       "(World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 
 /// Bytes that the planned terms work with, one after the other.
-std::int64_t Statement::working_bytes() const {
+std::int64_t DenseTerms::working_bytes() const {
     std::int64_t most = 0;
-    for (std::size_t i = 0; i < terms_.size(); ++i) most = std::max(most, terms_[i].prepared->working_bytes() + converted_bytes(right_[i]));
+    for (std::size_t i = 0; i < terms_.size(); ++i) most = std::max(most, terms_[i].prepared->working_bytes() + converted_bytes(right[i]));
     return most;
 }
 
 /// How often ranks agree: on the statement, and where one of them may fail alone on what has become of it. The same on all ranks.
-int Statement::agreements(std::int64_t working) const {
+int DenseTerms::agreements(std::int64_t working) const {
     std::int64_t elements = output_.shape().max_local_size();
-    for (const auto& term : right_)
+    for (const auto& term : right)
         for (const auto& factor : term.factors) elements += factor.tensor->shape().max_local_size();
-    return working + elements * kernels_.size > small_statement ? 2 : 1;
+    return working + elements * kernels.size > small_statement ? 2 : 1;
 }
 
 /// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions. All of them are there until
 /// the last term is done: a factor of which there is no room for a second array stays where it is.
 /// @param taken  bytes that the terms take beside. @return bytes of the new arrays on the busiest rank
-std::int64_t Statement::find_new_places(std::int64_t taken) {
+std::int64_t DenseTerms::find_new_places(std::int64_t taken) {
     new_places_.clear();
     std::int64_t sum = 0;
     auto add = [&](TensorState& tensor, const Layout& layout, std::size_t term, std::size_t factor) {
         const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
         if (layout.identity() == tensor.layout.identity() || known) return;
-        const auto bytes = bytes_on_a_rank(layout, kernels_.size);
+        const auto bytes = bytes_on_a_rank(layout, kernels.size);
         if (&tensor != &output_ && taken + sum + bytes > least_free_) return;
         sum += bytes;
         new_places_.push_back({&tensor, layout, {}, term, factor});
@@ -160,21 +148,21 @@ std::int64_t Statement::find_new_places(std::int64_t taken) {
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         const auto& after = terms_[i].prepared->settled();
         add(output_, after.output.layout, i, 0);
-        const auto& factors = right_[i].factors;
+        const auto& factors = right[i].factors;
         for (std::size_t f = 0; f < factors.size(); ++f)
-            if (factors[f].tensor.get() != left_.tensor.get() && !is_converted(factors[f]))
+            if (factors[f].tensor.get() != left.tensor.get() && !is_converted(factors[f]))
                 add(*factors[f].tensor, after.factors[f].layout, i, f);
     }
     return sum;
 }
 
-void Statement::move_to_new_places() {
+void DenseTerms::move_to_new_places() {
     for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
     new_places_.clear();
 }
 
-void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte>& snapshot, FirstError& error) {
-    const auto& term = right_[i];
+void DenseTerms::run_term(std::size_t i, const void* own_beta, const Buffer<std::byte>& snapshot, FirstError& error) {
+    const auto& term = right[i];
     const auto& prepared = *terms_[i].prepared;
     auto& workspace = world_.workspace();
     const Workspace::Scope scope(workspace);
@@ -185,17 +173,17 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
             return p.tensor == tensor.get() && p.term == i && p.factor == f && p.tensor != &output_;
         });
         stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
-        void* elements = const_cast<std::byte*>(tensor.get() == left_.tensor.get() ? snapshot.data() : tensor->bytes.data());
+        void* elements = const_cast<std::byte*>(tensor.get() == left.tensor.get() ? snapshot.data() : tensor->bytes.data());
         if (is_converted(term.factors[f])) {
-            auto* const converted = workspace.take(tensor->count(), kernels_.size, kernels_.space);
-            local::convert_elements(*tensor->kernels->type, kernels_, elements, converted, tensor->count());
+            auto* const converted = workspace.take(tensor->count(), kernels.size, kernels.space);
+            local::convert_elements(*tensor->kernels->type, kernels, elements, converted, tensor->count());
             elements = converted;
         }
         arrays.push_back(elements);
     }
-    if (term.factors.empty()) arrays.push_back(const_cast<void*>(kernels_.one));
+    if (term.factors.empty()) arrays.push_back(const_cast<void*>(kernels.one));
     for (const auto& layout : prepared.plan().intermediates)
-        arrays.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size, kernels_.space));
+        arrays.push_back(workspace.take(layout.local_size(world_.rank()), kernels.size, kernels.space));
     const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
     const bool moves = relocated != new_places_.end();
     for (std::size_t s = 0; s < prepared.runs().size(); ++s) {
@@ -204,11 +192,11 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
         const void* alpha = final ? term.coefficient.data() : nullptr;
         ElementValue product;
         if (plan.factor != 1) {
-            product = ElementValue(kernels_.size);
-            kernels_.multiple(plan.factor, alpha != nullptr ? alpha : kernels_.one, product.data());
+            product = ElementValue(kernels.size);
+            kernels.multiple(plan.factor, alpha != nullptr ? alpha : kernels.one, product.data());
             alpha = product.data();
         }
-        const void* const step_beta = final ? std::exchange(beta, nullptr) : kernels_.zero;
+        const void* const step_beta = final ? std::exchange(own_beta, nullptr) : kernels.zero;
         void* const out = final ? (moves ? relocated->elements.data() : output_.bytes.data()) : arrays[plan.output];
         std::vector<const void*> inputs;
         std::vector<void*> input_stays;
@@ -220,11 +208,11 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
         StepTrace trace(world_, prepared, terms_[i].product, s);
         error.run([&] {
             std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& run) {
-                                      run->run(kernels_, inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated,
+                                      run->run(kernels, inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated,
                                                workspace);
                                   },
                                   [&](const std::shared_ptr<ProductRun>& run) {
-                                      run->run(kernels_, inputs, out, alpha, step_beta, input_stays, workspace);
+                                      run->run(kernels, inputs, out, alpha, step_beta, input_stays, workspace);
                                   }},
                        prepared.runs()[s]);
         });
