@@ -37,10 +37,10 @@ std::int64_t tsqr_bytes(const WorldState& world, std::int64_t width, std::int64_
 
 /// The transposed matricization of this rank's block: a row for each index of the other modes.
 template <class T>
-void fill_transposed(const T* block, const MiddleMode& at, DistributedMatrix<T>& matrix) {
+void fill_transposed(const T* block, const MiddleMode& at, DistributedMatrix& matrix) {
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < at.length; ++i) {
-        T* const column = matrix.column(i);
+        T* const column = matrix.column<T>(i);
         for (std::int64_t k = 0; k < at.behind; ++k)
             std::copy_n(block + (i + k * at.length) * at.before, at.before, column + k * at.before);
         std::fill(column + at.before * at.behind, column + matrix.local_rows(), T(0));
@@ -49,11 +49,11 @@ void fill_transposed(const T* block, const MiddleMode& at, DistributedMatrix<T>&
 
 /// The matricization of this rank's block: a row for each index of the mode.
 template <class T>
-void fill_straight(const T* block, const MiddleMode& at, DistributedMatrix<T>& matrix) {
+void fill_straight(const T* block, const MiddleMode& at, DistributedMatrix& matrix) {
 #pragma omp parallel for schedule(static)
     for (std::int64_t k = 0; k < at.behind; ++k)
         for (std::int64_t b = 0; b < at.before; ++b) {
-            T* const column = matrix.column(b + k * at.before);
+            T* const column = matrix.column<T>(b + k * at.before);
             for (std::int64_t i = 0; i < at.length; ++i) column[i] = block[b + at.before * (i + k * at.length)];
             std::fill(column + at.length, column + matrix.local_rows(), T(0));
         }
@@ -61,35 +61,32 @@ void fill_straight(const T* block, const MiddleMode& at, DistributedMatrix<T>& m
 
 /// A rank's part of a matrix with one column for each index of the shorter side.
 template <class T>
-DistributedMatrix<T> spread_matrix(const Tensor<T>& tensor, int mode, bool transposed, std::int64_t columns) {
+DistributedMatrix spread_matrix(const Tensor<T>& tensor, int mode, bool transposed, std::int64_t columns) {
     const auto& state = *tensor.state();
     const auto& world = state.world_handle.state();
     const auto place = block_position(state.shape(), state.rank());
     const MiddleMode at(place.sizes, mode);
     const auto layout = spread_rows(world->communicator().maximum(transposed ? at.before * at.behind : at.length), columns, world->size());
     const HostElements here(state);
-    DistributedMatrix<T> matrix(world, layout, "Tucker decomposition", TallQr<T>::least_rows(columns, layout));
+    DistributedMatrix matrix(linalg::matrix_kernels(*state.kernels), world, layout, "Tucker decomposition", TallQr::least_rows(columns, layout));
     if (place.count() == 0)
-        for (std::int64_t j = 0; j < columns; ++j) std::fill_n(matrix.column(j), matrix.local_rows(), T(0));
+        matrix.clear();
     else
         transposed ? fill_transposed(here.of<T>(), at, matrix) : fill_straight(here.of<T>(), at, matrix);
     return matrix;
 }
 
 /// SVD of the triangle on the first rank.
-template <class T>
-linalg::DenseSvd<T> svd_of_triangle(TallQr<T>& qr, DistributedMatrix<T>& matrix, bool left) {
+linalg::DenseSvd svd_of_triangle(TallQr& qr, DistributedMatrix& matrix, bool left) {
     const auto n = matrix.columns();
-    DistributedMatrix<T> triangle(matrix.shared_world(), linalg::on_one_rank(n, n), matrix.is_first() ? qr.take_r() : Buffer<T>(),
-                                  "Tucker decomposition");
+    DistributedMatrix triangle(matrix.kernels(), matrix.shared_world(), linalg::on_one_rank(n, n),
+                               matrix.is_first() ? qr.take_r() : Buffer<std::byte>(), "Tucker decomposition");
     return linalg::svd_by_bidiagonal(triangle, {}, left, !left);
 }
 
-template <class T>
-std::vector<double> squares_of(const std::vector<T>& values) {
-    std::vector<double> squares;
-    for (auto s : values) squares.push_back(static_cast<double>(s) * s);
-    return squares;
+std::vector<double> squares_of(std::vector<double> values) {
+    for (auto& s : values) s *= s;
+    return values;
 }
 
 /// Of a matricization that is not longer than wide: right singular vectors of the triangle of its transposed.
@@ -98,13 +95,13 @@ Subspace<T> of_wide(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     const auto& world = *tensor.world().state();
     const auto length = tensor.extents()[mode];
     auto matrix = spread_matrix(tensor, mode, true, length);
-    TallQr<T> qr(matrix);
+    TallQr qr(matrix);
     auto svd = svd_of_triangle(qr, matrix, false);
     Subspace<T> result(squares_of(svd.s), rule, length);
     result.planned_bytes = tsqr_bytes(world, length, 0, sizeof(T));
     if (world.rank() == 0) {
         for (std::int64_t c = 0; c < result.rank; ++c)
-            for (std::int64_t i = 0; i < length; ++i) result.u[i + c * length] = svd.Vh->column(i)[c];
+            for (std::int64_t i = 0; i < length; ++i) result.u[i + c * length] = svd.Vh->template column<T>(i)[c];
         result.fix_signs();
     }
     result.share(world);
@@ -119,16 +116,16 @@ Subspace<T> of_long(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     const auto length = tensor.extents()[m], width = tensor.size() / length;
     const auto moved = moved_to(tensor, layout_with_spread_mode(tensor.state()->shape(), mode));
     auto matrix = spread_matrix(moved.tensor, mode, false, width);
-    TallQr<T> qr(matrix);
+    TallQr qr(matrix);
     auto svd = svd_of_triangle(qr, matrix, true);
     Subspace<T> result(squares_of(svd.s), rule, length);
-    DistributedMatrix<T> vectors(matrix.shared_world(), matrix.layout().resized(matrix.rows(), result.rank), "Tucker decomposition");
+    DistributedMatrix vectors(matrix.kernels(), matrix.shared_world(), matrix.layout().resized(matrix.rows(), result.rank), "Tucker decomposition");
     qr.multiply(svd.U->data(), vectors);
     const auto& layout = moved.tensor.state()->shape();
     std::vector<T> rows;
     const auto mine = block_position(layout, world.rank());
     world.agree([&] {
-        for (std::int64_t c = 0; c < result.rank; ++c) rows.insert(rows.end(), vectors.column(c), vectors.column(c) + mine.sizes[m]);
+        for (std::int64_t c = 0; c < result.rank; ++c) rows.insert(rows.end(), vectors.column<T>(c), vectors.column<T>(c) + mine.sizes[m]);
     });
     const auto all = gathered(world.communicator(), rows);
     auto next = all.begin();

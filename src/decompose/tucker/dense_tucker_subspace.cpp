@@ -43,15 +43,16 @@ template <class T>
 Subspace<T> subspace_of_gram(const World& world, Gram gram, std::int64_t length, const RankRule& rule) {
     const auto layout = linalg::on_one_rank(length, length);
     Gram vectors(gram.size());
-    linalg::DistributedMatrix<double> matrix(world.state(), layout, gram.data(), length);
-    linalg::DistributedMatrix<double> columns(world.state(), layout, vectors.data(), length);
+    const auto& kernels = linalg::matrix_kernels(element_kernels<double>());
+    linalg::DistributedMatrix matrix(kernels, world.state(), layout, gram.data(), length);
+    linalg::DistributedMatrix columns(kernels, world.state(), layout, vectors.data(), length);
     auto squares = linalg::eigh_dense(matrix, &columns);
     std::reverse(squares.begin(), squares.end());
     for (double& s : squares) s = at_least_zero(s);
     Subspace<T> result(squares, rule, length);
     if (world.rank() == 0) {
         for (std::int64_t c = 0; c < result.rank; ++c)
-            std::transform(columns.column(length - 1 - c), columns.column(length - 1 - c) + length, result.u.begin() + c * length,
+            std::transform(columns.column<double>(length - 1 - c), columns.column<double>(length - 1 - c) + length, result.u.begin() + c * length,
                            [](double x) { return static_cast<T>(x); });
         result.fix_signs();
     }
