@@ -15,16 +15,13 @@ namespace arges::decompose {
 
 /// Memory of cp_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound; what it holds at the end is the model.
 /// Pure.
-template <class T>
 MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads);
 
 /// Memory of tucker_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound. Pure.
-template <class T>
 MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options, int threads);
 
 /// Memory of complete() on a rank, its elements included, an upper bound. Pure.
 /// @param held_out elements on the rank that are held out
-template <class T>
 MemoryTally completion_memory(const SparseShare& share, const CompletionOptions& options, std::int64_t held_out, int threads);
 
 }  // namespace arges::decompose

@@ -179,7 +179,7 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
         fitted, gives_up, {distribution, options.grid, options.policy, options.rows, "", options.rank, options.seed});
     auto& share = distributed.share;
     share.keeps_source = keeps_source;
-    const auto forecast = comm.maximum(decompose::completion_memory<T>(share, options, held.count(), omp_get_max_threads()).peak());
+    const auto forecast = comm.maximum(decompose::completion_memory(share, options, held.count(), omp_get_max_threads()).peak());
     decompose::check_forecast(*source.world, source.title(), forecast, keeps_source ? share.source_bytes() : 0,
                               "use more ranks, fewer components, another distribution");
     const auto model_bytes = comm.maximum(decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)));

@@ -63,18 +63,16 @@ RowElements<T> elements_by_row(const sparse::LocalNonzeros<T>& nonzeros, int mod
     return result;
 }
 
-template <class T>
-MemoryTally elements_memory(std::int64_t count, int order) {
+MemoryTally elements_memory(std::int64_t element_bytes, std::int64_t count, std::int64_t order) {
     auto tally = sparse::sorting_memory(count);
     const auto positions = tally.held();
-    tally.hold(count * (order * std::int64_t{sizeof(std::uint32_t)} + std::int64_t{sizeof(T)}));
+    tally.hold(count * (order * std::int64_t{sizeof(std::uint32_t)} + element_bytes));
     tally.hold(-positions);
     return tally;
 }
 
-template <class T>
-MemoryTally row_elements_memory(std::int64_t count, int order, std::int64_t rows) {
-    auto tally = elements_memory<T>(count, order);
+MemoryTally row_elements_memory(std::int64_t element_bytes, std::int64_t count, std::int64_t order, std::int64_t rows) {
+    auto tally = elements_memory(element_bytes, count, order);
     // Lists grow to twice of what they need, and are copied then.
     tally.pass(3 * std::min(count, rows) * std::int64_t{sizeof(std::uint32_t) + sizeof(std::int64_t)});
     tally.hold(2 * std::min(count, rows) * std::int64_t{sizeof(std::uint32_t) + sizeof(std::int64_t)});
@@ -129,8 +127,6 @@ double sum_of_squares(std::span<const T> values) {
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template Elements<T> sorted_elements(const sparse::LocalNonzeros<T>&, std::span<const int>);                                           \
     template RowElements<T> elements_by_row(const sparse::LocalNonzeros<T>&, int);                                                         \
-    template MemoryTally elements_memory<T>(std::int64_t, int);                                                                            \
-    template MemoryTally row_elements_memory<T>(std::int64_t, int, std::int64_t);                                                          \
     template void hadamard(const Views<T>&, const std::uint32_t*, int, double*);                                                           \
     template FitSums fit_sums(const Elements<T>&, const Views<T>&);                                                                        \
     template double subtract_model(Elements<T>&, const Views<T>&);                                                                         \

@@ -154,19 +154,19 @@ HeldOut<T>::HeldOut(CompletionFactors<T>& factors, sparse::Nonzeros<T> elements)
     unknown_ = counts[1];
 }
 
-template <class T>
-MemoryTally HeldOut<T>::memory(const std::vector<std::int64_t>& lengths, std::int64_t count, int columns) {
-    constexpr std::int64_t number = sizeof(std::int64_t), index = sizeof(std::uint32_t), element = sizeof(T);
-    const auto order = std::ssize(lengths);
+MemoryTally held_out_memory(const SparseShare& share, std::int64_t count) {
+    constexpr std::int64_t number = sizeof(std::int64_t), index = sizeof(std::uint32_t);
+    const auto element = share.value_bytes, order = std::ssize(share.lengths);
+    const auto columns = share.columns;
     MemoryTally tally;
     tally.hold(count * (order * number + element));
-    for (auto length : lengths) {
+    for (auto length : share.lengths) {
         const auto rows = std::min(count, length);
         tally.pass(partition::counting_memory(count, length, true).peak() + 14 * number * rows);
         tally.hold(count * index - count * number);
         tally.hold(3 * rows * number + array_memory(rows * columns * element) + rows * (columns * element + index));
     }
-    tally.add(elements_memory<T>(count, static_cast<int>(order)));
+    tally.add(elements_memory(element, count, order));
     tally.hold(-count * (order * index + element));
     return tally;
 }

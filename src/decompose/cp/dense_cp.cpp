@@ -124,7 +124,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     const auto& layout = plain.state()->layout;
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = comm.maximum(place.original_bytes +
-                                       decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
+                                       decompose::dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak());
     decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * std::int64_t{sizeof(T)});
     const auto model_bytes =
         comm.maximum(decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));

@@ -62,7 +62,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed, weights});
     const auto& chosen = distributed.chosen;
     const auto& share = distributed.share;
-    const auto forecast = comm.maximum(decompose::cp_memory<T>(share, options, omp_get_max_threads()).peak());
+    const auto forecast = comm.maximum(decompose::cp_memory(share, options, omp_get_max_threads()).peak());
     decompose::check_forecast(*source.world, source.title(), forecast, share.keeps_source ? share.source_bytes() : 0,
                               "use more ranks, fewer components, another format");
     const auto model_bytes = comm.maximum(decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)));

@@ -44,42 +44,43 @@ std::int64_t SparseOperator<T>::bytes() const {
     return sum;
 }
 
+template class SparseOperator<float>;
+template class SparseOperator<double>;
+
 namespace {
 
-template <class T>
 sparse::Format format_of(const SparseShare& share, std::size_t set, sparse::Format wanted) {
-    return wanted == sparse::Format::automatic ? sparse::choose_format<T>(share.rows, share.nonzeros[set], share.modes_of(set)) : wanted;
+    if (wanted != sparse::Format::automatic) return wanted;
+    return sparse::choose_format(share.value_bytes, share.rows, share.nonzeros[set], share.modes_of(set));
+}
+
+std::int64_t thread_memory(const SparseShare& share, std::size_t set, sparse::Format format, int threads) {
+    return sparse::thread_buffer_memory(share.value_bytes, share.rows, share.nonzeros[set], format_of(share, set, format),
+                                        share.modes_of(set), share.columns, threads);
+}
+
+MemoryTally format_memory(const SparseShare& share, std::size_t set, sparse::Format format) {
+    return sparse::mttkrp_memory(share.value_bytes, share.rows, share.nonzeros[set], format_of(share, set, format), share.modes_of(set));
 }
 
 }  // namespace
 
-template <class T>
-MemoryTally SparseOperator<T>::memory(const SparseShare& share, sparse::Format format, int threads) {
+MemoryTally sparse_operator_memory(const SparseShare& share, sparse::Format format, int threads) {
     MemoryTally tally;
     for (std::size_t s = 0; s < share.nonzeros.size(); ++s) {
-        const auto used = format_of<T>(share, s, format);
-        tally.add(sparse::mttkrp_memory<T>(share.rows, share.nonzeros[s], used, share.modes_of(s)));
+        tally.add(format_memory(share, s, format));
         tally.hold(-share.nonzeros[s] * share.local_bytes());
     }
-    for (auto rows : share.shared) tally.hold(rows * share.columns * std::int64_t{sizeof(T)});
-    for (std::size_t s = 0; s < share.nonzeros.size(); ++s)
-        tally.hold(sparse::thread_buffer_memory<T>(share.rows, share.nonzeros[s], format_of<T>(share, s, format), share.modes_of(s),
-                                                   share.columns, threads));
+    for (auto rows : share.shared) tally.hold(rows * share.columns * share.value_bytes);
+    for (std::size_t s = 0; s < share.nonzeros.size(); ++s) tally.hold(thread_memory(share, s, format, threads));
     return tally;
 }
 
-template <class T>
-std::int64_t SparseOperator<T>::nonzeros_memory(const SparseShare& share, sparse::Format format, int threads) {
+std::int64_t kernel_memory(const SparseShare& share, sparse::Format format, int threads) {
     std::int64_t sum = 0;
-    for (std::size_t s = 0; s < share.nonzeros.size(); ++s) {
-        const auto used = format_of<T>(share, s, format);
-        sum += sparse::mttkrp_memory<T>(share.rows, share.nonzeros[s], used, share.modes_of(s)).held();
-        sum += sparse::thread_buffer_memory<T>(share.rows, share.nonzeros[s], used, share.modes_of(s), share.columns, threads);
-    }
+    for (std::size_t s = 0; s < share.nonzeros.size(); ++s)
+        sum += format_memory(share, s, format).held() + thread_memory(share, s, format, threads);
     return sum;
 }
-
-template class SparseOperator<float>;
-template class SparseOperator<double>;
 
 }  // namespace arges::decompose
