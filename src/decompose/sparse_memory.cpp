@@ -29,6 +29,40 @@ MemoryTally distributing_memory(const SparseShare& share, const std::string& dis
     return tally;
 }
 
+sparse::Format format_of(const SparseShare& share, std::size_t set, sparse::Format wanted) {
+    if (wanted != sparse::Format::automatic) return wanted;
+    return sparse::choose_format(share.value_bytes, share.rows, share.nonzeros[set], share.modes_of(set));
+}
+
+std::int64_t thread_memory(const SparseShare& share, std::size_t set, sparse::Format format, int threads) {
+    return sparse::thread_buffer_memory(share.value_bytes, share.rows, share.nonzeros[set], format_of(share, set, format),
+                                        share.modes_of(set), share.columns, threads);
+}
+
+MemoryTally format_memory(const SparseShare& share, std::size_t set, sparse::Format format) {
+    return sparse::mttkrp_memory(share.value_bytes, share.rows, share.nonzeros[set], format_of(share, set, format), share.modes_of(set));
+}
+
+/// What the constructor of a SparseOperator takes, which is given what distribute() leaves, and what threads add to later.
+MemoryTally sparse_operator_memory(const SparseShare& share, sparse::Format format, int threads) {
+    MemoryTally tally;
+    for (std::size_t s = 0; s < share.nonzeros.size(); ++s) {
+        tally.add(format_memory(share, s, format));
+        tally.hold(-share.nonzeros[s] * share.local_bytes());
+    }
+    for (auto rows : share.shared) tally.hold(rows * share.columns * share.value_bytes);
+    for (std::size_t s = 0; s < share.nonzeros.size(); ++s) tally.hold(thread_memory(share, s, format, threads));
+    return tally;
+}
+
+/// What drop_nonzeros() gives back of it.
+std::int64_t kernel_memory(const SparseShare& share, sparse::Format format, int threads) {
+    std::int64_t sum = 0;
+    for (std::size_t s = 0; s < share.nonzeros.size(); ++s)
+        sum += format_memory(share, s, format).held() + thread_memory(share, s, format, threads);
+    return sum;
+}
+
 }  // namespace
 
 MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads) {

@@ -2,7 +2,7 @@
 ///
 /// A forecast is made twice from the same functions. Before a file is read, sizes are those that its header or samples of its text let
 /// expect (expected_share()); when the nonzeros have been distributed, before formats and factors are made, they are those of each rank
-/// (share_of()).
+/// (distribute_tensor()).
 #pragma once
 
 #include "arges/complete.hpp"

@@ -37,10 +37,4 @@ private:
     std::vector<std::unique_ptr<sparse::Mttkrp<T>>> kernels_;
 };
 
-/// Memory of the constructor of a SparseOperator, which takes what distribute() leaves, and of what threads add to later, an upper bound.
-/// Pure.
-MemoryTally sparse_operator_memory(const SparseShare& share, sparse::Format format, int threads);
-/// What drop_nonzeros() gives back of it. Pure.
-std::int64_t kernel_memory(const SparseShare& share, sparse::Format format, int threads);
-
 }  // namespace arges::decompose

@@ -170,7 +170,7 @@ private:
         auto& step = steps_.go_on(mode);
         steps_.note(step, 0);
         const auto& factor = factors_[mode];
-        auto result = decompose::mode_product<T>(tensor, mode, factor.u, factor.rank);
+        Tensor<T> result(decompose::mode_product(*tensor.state(), mode, factor.u.data(), factor.rank));
         step.product_seconds += steps_.note(step, 0);
         steps_.raise_bound(step, bound_of_product(tensor.extents(), mode));
         return result;

@@ -77,10 +77,10 @@ void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::
     sum.add(scratch.data(), rows, true, rows);
 }
 
-template <class T>
-Tensor<T> on_layout(const World& world, Layout layout, const std::string& name) {
-    return Tensor<T>(TensorState::make<T>(
-        world, [&] { return world.state()->intern(std::move(layout)); }, name));
+/// A new tensor like another one on a layout.
+std::shared_ptr<TensorState> on_layout(const TensorState& like, Layout layout) {
+    return TensorState::make(
+        *like.kernels, like.world_handle, [&] { return like.world->intern(std::move(layout)); }, like.name);
 }
 
 }  // namespace
@@ -152,21 +152,11 @@ Layout layout_with_spread_mode(const Layout& layout, int mode) {
     return {layout.grid(), layout.extents(), Symmetry::none(layout.order()), std::move(mapping)};
 }
 
-template <class T>
-MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
-    const auto& from = *tensor.state();
-    auto result = on_layout<T>(tensor.world(), std::move(layout), tensor.name());
-    auto& to = *result.state();
-    const auto spec = copy_between(from.shape(), to.shape());
-    run_movement(*to.world, *to.kernels, spec, from.bytes.data(), to.bytes.data(), nullptr, to.kernels->zero);
-    return {std::move(result), movement_volume(spec, to.rank()).sent * std::int64_t{sizeof(T)}};
-}
-
-template <class T>
-MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<const int> settled) {
-    const auto& layout = tensor.state()->shape();
-    if (layout.slot(mode).grid_length() == 1) return {Tensor<T>(tensor.state()), 0};
-    return moved_to(tensor, layout_with_whole_mode(layout, mode, settled));
+std::pair<std::shared_ptr<TensorState>, std::int64_t> state_on(const TensorState& from, Layout layout) {
+    auto to = on_layout(from, std::move(layout));
+    const auto spec = copy_between(from.shape(), to->shape());
+    run_movement(*to->world, *to->kernels, spec, from.bytes.data(), to->bytes.data(), nullptr, to->kernels->zero);
+    return {to, movement_volume(spec, to->rank()).sent * to->kernels->size};
 }
 
 template <class T>
@@ -219,38 +209,33 @@ std::int64_t gram_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t leng
     return sum_to_first_bytes(ranks, rank, length * (length + 1) / 2);
 }
 
-template <class T>
-Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, std::int64_t columns) {
-    const auto& from = *tensor.state();
-    auto extents = tensor.extents();
+std::shared_ptr<TensorState> mode_product(const TensorState& from, int mode, const void* u, std::int64_t columns) {
+    const auto& shape = from.shape();
+    auto extents = shape.extents();
     extents[mode] = columns;
     std::vector<SlotMapping> mapping;
-    for (int s = 0; s < from.shape().slots(); ++s) {
+    for (int s = 0; s < shape.slots(); ++s) {
         mapping.emplace_back();
-        mapping.back().torus = from.shape().mapping(s).all();
+        mapping.back().torus = shape.mapping(s).all();
     }
-    auto result = on_layout<T>(
-        tensor.world(), Layout(from.shape().grid(), std::move(extents), Symmetry::none(tensor.order()), std::move(mapping)), tensor.name());
+    auto result = on_layout(from, Layout(shape.grid(), std::move(extents), Symmetry::none(shape.order()), std::move(mapping)));
     if (from.count() == 0) return result;
     std::vector<std::int64_t> sizes;
-    for (int s = 0; s < from.shape().slots(); ++s) sizes.push_back(from.shape().local_sizes(from.rank())[s]);
+    for (int s = 0; s < shape.slots(); ++s) sizes.push_back(shape.local_sizes(from.rank())[s]);
     const MiddleMode at(sizes, mode);
     local::FoldedContraction f;
     f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * columns}};
     f.k = {{at.length, at.before, 1, 0}};
     f.n = {{columns, 0, at.length, at.before}};
     const auto& kernels = *from.kernels;
-    kernels.contract(f, kernels.one, from.bytes.data(), u.data(), kernels.zero, result.state()->bytes.data());
+    kernels.contract(f, kernels.one, from.bytes.data(), u, kernels.zero, result->bytes.data());
     return result;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template Gram gram_of_block(const T*, const MiddleMode&, std::int64_t);                                                                \
-    template MovedTensor<T> moved_to(const Tensor<T>&, Layout);                                                                            \
-    template MovedTensor<T> with_whole_mode(const Tensor<T>&, int, std::span<const int>);                                                  \
     template double norm_squared(const Tensor<T>&);                                                                                        \
-    template Gram mode_gram(const Tensor<T>&, int);                                                                                        \
-    template Tensor<T> mode_product(const Tensor<T>&, int, std::span<const T>, std::int64_t);
+    template Gram mode_gram(const Tensor<T>&, int);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE
