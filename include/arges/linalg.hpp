@@ -29,8 +29,8 @@ namespace arges {
 
 /// Element types of matrices.
 template <class T>
-concept MatrixElement =
-    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+concept MatrixElement = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::complex<float>> ||
+    std::is_same_v<T, std::complex<double>>;
 
 /// How a factorization is spread. The defaults are chosen from shape and ranks.
 struct MatrixGrid {
@@ -302,8 +302,12 @@ struct BlockCyclic {
     std::int64_t local_columns() const { return linalg::local_columns(*this); }
     /// @cond
     operator BlockCyclic<void>() const requires(!std::is_void_v<T>) {
-        return {world,       const_cast<std::remove_const_t<T>*>(data), rows,  columns,    row_block,     column_block,
-                grid_rows,   grid_columns,                              order, row_source, column_source, leading_dimension};
+        return {world,         const_cast<std::remove_const_t<T>*>(data),
+                rows,          columns,
+                row_block,     column_block,
+                grid_rows,     grid_columns,
+                order,         row_source,
+                column_source, leading_dimension};
     }
     /// @endcond
 };
@@ -312,7 +316,8 @@ struct BlockCyclic {
 /// @throws InvalidArgument for a null pointer, a leading dimension below the number of local rows, a block below 1, a grid that
 ///         is larger than the world, a source outside of the grid
 template <class T>
-requires MatrixElement<std::remove_const_t<T>> Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix, const std::string& name = "") {
+requires MatrixElement<std::remove_const_t<T>> Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix,
+                                                                                                const std::string& name = "") {
     using Element = std::remove_const_t<T>;
     return Tensor<Element>(linalg::from_block_cyclic(element_kernels<Element>(), matrix, name));
 }

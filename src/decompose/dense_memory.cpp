@@ -212,7 +212,8 @@ std::int64_t error_memory(std::int64_t element_bytes, const World& world, const 
     for (std::size_t m = 0; m < ranks.size(); ++m)
         largest = std::max(largest, static_cast<double>(ranks[m]) / std::max<std::int64_t>(1, layout.extents()[m]));
     const int messages = world.size() > 1 ? 2 : 0;  // of a part of the tensor that is cut out: sent and received
-    return static_cast<std::int64_t>((2 + messages + 2 * std::min(1.0, largest)) * between * static_cast<double>(element_bytes)) + local::max_workspace_bytes;
+    return static_cast<std::int64_t>((2 + messages + 2 * std::min(1.0, largest)) * between * static_cast<double>(element_bytes)) +
+           local::max_workspace_bytes;
 }
 
 }  // namespace arges::decompose

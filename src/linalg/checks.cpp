@@ -19,7 +19,8 @@ DenseTensor DenseTensor::conjugated() const {
     auto result = *this;
     auto& elements = *result.state();
     if (elements.kernels->is_complex)
-        elements.kernels->transfer_listed({.count = elements.count(), .factor = 2}, elements.bytes.data(), elements.bytes.data(), nullptr, {});
+        elements.kernels->transfer_listed({.count = elements.count(), .factor = 2}, elements.bytes.data(), elements.bytes.data(), nullptr,
+                                          {});
     return result;
 }
 

@@ -60,7 +60,7 @@ double tail_norm(const std::vector<double>& values, std::int64_t first);
 /// A singular value decomposition; U and Vh are there where they were wanted.
 struct DenseSvd {
     std::vector<double> s;  ///< all of them, on every rank
-    std::int64_t kept = 0;      ///< columns of U and rows of Vh
+    std::int64_t kept = 0;  ///< columns of U and rows of Vh
     std::optional<DistributedMatrix> U, Vh;
 };
 

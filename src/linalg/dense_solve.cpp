@@ -21,8 +21,7 @@ void cholesky_dense(DistributedMatrix& A, const std::string& text) {
     });
 }
 
-void solve_triangular_dense(const DistributedMatrix& A, DistributedMatrix& B, const TriangularOptions& options,
-                            const std::string& text) {
+void solve_triangular_dense(const DistributedMatrix& A, DistributedMatrix& B, const TriangularOptions& options, const std::string& text) {
     if (!options.unit_diagonal) {
         const auto diagonal = diagonal_values(A, A.rows());
         for (std::size_t i = 0; i < diagonal.size(); ++i)

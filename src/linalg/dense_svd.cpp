@@ -126,12 +126,10 @@ void apply_reflectors(const DistributedMatrix& A, const Buffer<std::byte>& tau, 
     const char *vect = left ? "Q" : "P", *side = left ? "L" : "R", *trans = left ? "N" : kernels.adjoint;
     with_workspace(A, grid, "SVD", [&](void* work, const int* lwork, int* info) {
         if (grid == nullptr)
-            kernels.ormbr(vect, side, trans, &rows, &columns, &k, A.data(), &lda, tau.data(), C.data(), &ldc, work, lwork, info, 1, 1,
-                              1);
+            kernels.ormbr(vect, side, trans, &rows, &columns, &k, A.data(), &lda, tau.data(), C.data(), &ldc, work, lwork, info, 1, 1, 1);
         else
-            kernels.pormbr(vect, side, trans, &rows, &columns, &k, A.data(), &one, &one,
-                               grid->describe(A.layout(), A.distance()).data(), tau.data(), C.data(), &one, &one,
-                               grid->describe(C.layout(), C.distance()).data(), work, lwork, info, 1, 1, 1);
+            kernels.pormbr(vect, side, trans, &rows, &columns, &k, A.data(), &one, &one, grid->describe(A.layout(), A.distance()).data(),
+                           tau.data(), C.data(), &one, &one, grid->describe(C.layout(), C.distance()).data(), work, lwork, info, 1, 1, 1);
     });
 }
 

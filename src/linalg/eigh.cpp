@@ -90,8 +90,7 @@ AnyEigh eigh(const Factor& A, const EighOptions& options) {
         auto begin = std::vector<std::int64_t>(labels.rows.extents.size() + 1, 0);
         begin.back() = options.first;
         if (count < n)
-            result.vectors =
-                DenseTensor(result.vectors).slice(begin, joined(labels.rows.extents, {options.first + count})).state();
+            result.vectors = DenseTensor(result.vectors).slice(begin, joined(labels.rows.extents, {options.first + count})).state();
     } else {
         result.values = eigh_dense(matrix, nullptr);
     }

@@ -117,7 +117,8 @@ private:
     using Extents = std::vector<std::int64_t>;
     /// Zeros with the extents of X, or with others in place of those of A's columns.
     DenseTensor empty(const Extents& first) const {
-        return DenseTensor(a_.kernels, b_.world(), joined(first.empty() ? a_.labels.columns.extents : first, b_.labels.columns.extents), "X");
+        return DenseTensor(a_.kernels, b_.world(), joined(first.empty() ? a_.labels.columns.extents : first, b_.labels.columns.extents),
+                           "X");
     }
     /// The X that is a product.
     Result product(std::vector<Factor> factors) const {
@@ -146,9 +147,9 @@ private:
         const auto factors = qr(A_.conjugated()[arrow(columns_, rows_)], {false, options_.grid});
         const DenseTensor R(factors.R);
         if (!has_full_rank(R, rows_, tolerance_, options_.grid)) return false;
-        const DenseTensor Y(
-            solve_triangular(R[barred({joint}, rows_)], B_[joined_names(with_label(b_names_, "->"), barred(rows_, others_))],
-                             {.triangle = Triangle::upper, .operation = Operation::adjoint, .grid = options_.grid}));
+        const DenseTensor Y(solve_triangular(R[barred({joint}, rows_)],
+                                             B_[joined_names(with_label(b_names_, "->"), barred(rows_, others_))],
+                                             {.triangle = Triangle::upper, .operation = Operation::adjoint, .grid = options_.grid}));
         result.X = product({DenseTensor(factors.Q)[with_label(columns_, joint)], Y[label_first(joint, others_)]});
         return true;
     }
@@ -167,7 +168,7 @@ private:
     }
     Names arrow(const Names& rows, const Names& columns) const { return joined_names(with_label(a_names_, "->"), barred(rows, columns)); }
 
-    Operand&a_, &b_;
+    Operand &a_, &b_;
     const LeastSquaresOptions& options_;
     Names rows_, columns_, others_;
     DenseTensor A_, B_;

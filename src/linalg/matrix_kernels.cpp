@@ -111,14 +111,45 @@ const MatrixKernels& table();
     template <>                                                                                                                            \
     const MatrixKernels& table<T>() {                                                                                                      \
         using L = Loops<T>;                                                                                                                \
-        static const MatrixKernels kernels{                                                                                                \
-            element_kernels<T>, sizeof(real_of<T>) == sizeof(T) ? &kernels : &table<real_of<T>>(), sizeof(T),                              \
-            std::numeric_limits<real_of<T>>::epsilon(), local::is_complex<T> ? "C" : "T",                                                  \
-            x##geqrt_, x##larfb_, x##tpqrt_, x##tpmqrt_, x##gebrd_, x##og##mbr_, x##potrf_, x##trsm_,                                      \
-            p##x##geqrf_, p##x##og##gqr_, p##x##gebrd_, p##x##og##mbr_, p##x##potrf_, p##x##trsm_, p##x##gemr2d_, p##x##sy##trd_,          \
-            evd, pevd, r##bdsdc_, r##sterf_,                                                                                               \
-            L::transfer, L::all_finite, L::real_parts, L::set, L::set_reals, L::magnitude, L::compare, L::phases, L::multiply, L::scale,   \
-            L::make_diagonal_real, L::conjugate, L::norm, L::fill_random};                                                                 \
+        static const MatrixKernels kernels{element_kernels<T>,                                                                             \
+                                           sizeof(real_of<T>) == sizeof(T) ? &kernels : &table<real_of<T>>(),                              \
+                                           sizeof(T),                                                                                      \
+                                           std::numeric_limits<real_of<T>>::epsilon(),                                                     \
+                                           local::is_complex<T> ? "C" : "T",                                                               \
+                                           x##geqrt_,                                                                                      \
+                                           x##larfb_,                                                                                      \
+                                           x##tpqrt_,                                                                                      \
+                                           x##tpmqrt_,                                                                                     \
+                                           x##gebrd_,                                                                                      \
+                                           x##og##mbr_,                                                                                    \
+                                           x##potrf_,                                                                                      \
+                                           x##trsm_,                                                                                       \
+                                           p##x##geqrf_,                                                                                   \
+                                           p##x##og##gqr_,                                                                                 \
+                                           p##x##gebrd_,                                                                                   \
+                                           p##x##og##mbr_,                                                                                 \
+                                           p##x##potrf_,                                                                                   \
+                                           p##x##trsm_,                                                                                    \
+                                           p##x##gemr2d_,                                                                                  \
+                                           p##x##sy##trd_,                                                                                 \
+                                           evd,                                                                                            \
+                                           pevd,                                                                                           \
+                                           r##bdsdc_,                                                                                      \
+                                           r##sterf_,                                                                                      \
+                                           L::transfer,                                                                                    \
+                                           L::all_finite,                                                                                  \
+                                           L::real_parts,                                                                                  \
+                                           L::set,                                                                                         \
+                                           L::set_reals,                                                                                   \
+                                           L::magnitude,                                                                                   \
+                                           L::compare,                                                                                     \
+                                           L::phases,                                                                                      \
+                                           L::multiply,                                                                                    \
+                                           L::scale,                                                                                       \
+                                           L::make_diagonal_real,                                                                          \
+                                           L::conjugate,                                                                                   \
+                                           L::norm,                                                                                        \
+                                           L::fill_random};                                                                                \
         return kernels;                                                                                                                    \
     }
 ARGES_TABLE(float, s, s, or, sy, without_reals<ssyevd_>, without_reals<pssyevd_>)

@@ -20,9 +20,7 @@ inline void add_to(Digest& digest, const MatrixGrid& grid) { digest.add(grid.row
 namespace arges::linalg {
 
 inline const Communicator* ranks_of(const Factor& A) {
-    return A.sparse   ? A.sparse->world->movement_communicator()
-           : A.tensor ? A.tensor->world->movement_communicator()
-                      : nullptr;
+    return A.sparse ? A.sparse->world->movement_communicator() : A.tensor ? A.tensor->world->movement_communicator() : nullptr;
 }
 
 /// An operand: its state, its labels, and an unpacked copy where it has symmetry.

@@ -38,8 +38,7 @@ bool solve_positive(double* matrix, int n, int leading, double* right, double cu
     }
     const int one = 1;
     const double unit = 1;
-    for (const char* transposed : {"N", "T"})
-        dtrsm_("L", "L", transposed, "N", &n, &one, &unit, matrix, &leading, right, &n, 1, 1, 1, 1);
+    for (const char* transposed : {"N", "T"}) dtrsm_("L", "L", transposed, "N", &n, &one, &unit, matrix, &leading, right, &n, 1, 1, 1, 1);
     return true;
 }
 

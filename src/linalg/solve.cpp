@@ -50,8 +50,8 @@ Result solve_positive(const Factor& A, const Factor& B, const MatrixGrid& grid) 
 }
 
 Result solve_triangular(const Factor& A, const Factor& B, const TriangularOptions& options) {
-    const CollectiveCall call(ranks_of(A), "solve_triangular", A, B, options.side, options.triangle,
-                              options.operation, options.unit_diagonal, options.grid);
+    const CollectiveCall call(ranks_of(A), "solve_triangular", A, B, options.side, options.triangle, options.operation,
+                              options.unit_diagonal, options.grid);
     Operand a(A, "solve_triangular"), b(B, "solve_triangular");
     check_same_world(a, b, "solve_triangular");
     check_square(a.labels, "solve_triangular");

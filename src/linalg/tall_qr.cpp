@@ -22,7 +22,8 @@ constexpr std::int64_t leaf_bytes = 1 << 20;
 Buffer<std::byte> triangle(const void* from, std::int64_t distance, std::int64_t rows, std::int64_t columns, std::int64_t bytes) {
     auto result = Buffer<std::byte>::zeros(rows * columns * bytes);
     for (std::int64_t j = 0; j < columns; ++j)
-        copy_array(element_at(result.data(), j * rows, bytes), element_at(from, j * distance, bytes), std::min(rows, j + 1) * bytes, nullptr);
+        copy_array(element_at(result.data(), j * rows, bytes), element_at(from, j * distance, bytes), std::min(rows, j + 1) * bytes,
+                   nullptr);
     return result;
 }
 
@@ -98,8 +99,7 @@ void TallQr::allocate_rank_merges() {
             parent_ = here - step;
             return;
         }
-        if (here + step < grid_length)
-            rank_merges_.emplace_back(here + step, Merge{array(width_ * width_), array(panel(width_) * width_)});
+        if (here + step < grid_length) rank_merges_.emplace_back(here + step, Merge{array(width_ * width_), array(panel(width_) * width_)});
     }
 }
 
@@ -132,7 +132,7 @@ void TallQr::split(const Merge& merge, Columns& columns) const {
     columns.lower.zero();
     int info = 0;
     kernels_.tpmqrt("L", "N", &n, &count, &n, &n, &nb, merge.reflectors.data(), &n, merge.factors.data(), &nb, columns.top.data(), &n,
-                       columns.lower.data(), &n, columns.work.data(), &info, 1, 1);
+                    columns.lower.data(), &n, columns.work.data(), &info, 1, 1);
 }
 
 /// target = Q_leaf target, block reflector by block reflector from the last; on a triangle the leading columns are zero where a
@@ -146,8 +146,7 @@ void TallQr::apply_leaf(const Leaf& leaf, void* target, std::int64_t distance, b
         if (n == 0) continue;
         const void* const v = matrix_.at(leaf.first_row + i, i);
         kernels_.larfb("L", "N", "F", "C", &m, &n, &k, v, &ldv, element_at(leaf.factors.data(), i * nb, kernels_.size), &ldt,
-                        element_at(target, i + skipped * distance, kernels_.size),
-                          &ldc, columns.work.data(), &ldwork, 1, 1, 1, 1);
+                       element_at(target, i + skipped * distance, kernels_.size), &ldc, columns.work.data(), &ldwork, 1, 1, 1, 1);
     }
 }
 
@@ -209,8 +208,8 @@ void TallQr::apply(DistributedMatrix& result, bool triangular, const std::functi
 void TallQr::multiply(const void* right, DistributedMatrix& result) const {
     apply(result, false, [&](std::byte* top) {
         for (std::int64_t j = 0; j < result.columns(); ++j)
-            kernels_.multiply(phase_.data(), false, element_at(right, j * width_, kernels_.size), element_at(top, j * width_, kernels_.size),
-                              width_);
+            kernels_.multiply(phase_.data(), false, element_at(right, j * width_, kernels_.size),
+                              element_at(top, j * width_, kernels_.size), width_);
     });
 }
 

@@ -48,7 +48,7 @@ private:
     /// What expand() works on.
     struct Columns {
         std::int64_t count;
-        bool triangular;       ///< `top` is an upper triangle
+        bool triangular;               ///< `top` is an upper triangle
         Buffer<std::byte> top, lower;  ///< width x count, for the triangles that merges split
         Buffer<std::byte> padded;      ///< where a rank has fewer rows than its triangle
         Buffer<std::byte> work;

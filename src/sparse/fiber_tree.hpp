@@ -55,8 +55,8 @@ struct FiberTree {
     Range part(int part, int parts) const { return range(count * part / parts, count * (part + 1) / parts); }
 };
 
-/// Memory of the constructor of a FiberTree, an upper bound; what it holds at the end is the tree. Levels are bounded by the nonzeros that a
-/// node must have, and by the numbers of index tuples. Pure.
+/// Memory of the constructor of a FiberTree, an upper bound; what it holds at the end is the tree. Levels are bounded by the nonzeros that
+/// a node must have, and by the numbers of index tuples. Pure.
 /// @param rows by mode @param modes as for the constructor
 MemoryTally fiber_tree_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::span<const int> modes,
                               std::int64_t count);

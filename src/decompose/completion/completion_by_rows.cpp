@@ -1,7 +1,7 @@
-// Completion row by row. By alternating least squares: rows solve their own normal equations (Smith, Park, Karypis, SC16; Karlsson, Kressner,
-// Uschmajew, Parallel Computing 57, 2016). By stochastic gradient descent over batches (Singh, Zhang, Wu, Zhang, Solomonik, JPDC 169, 2022, sample elements likewise;
-// Smith, Park, Karypis, SC16, take one at a time): a batch is a set of elements that a hash of their indices names, so that a step is the
-// same wherever they are. The length of a row's step is relative to the trace of its normal equations.
+// Completion row by row. By alternating least squares: rows solve their own normal equations (Smith, Park, Karypis, SC16; Karlsson,
+// Kressner, Uschmajew, Parallel Computing 57, 2016). By stochastic gradient descent over batches (Singh, Zhang, Wu, Zhang, Solomonik, JPDC
+// 169, 2022, sample elements likewise; Smith, Park, Karypis, SC16, take one at a time): a batch is a set of elements that a hash of their
+// indices names, so that a step is the same wherever they are. The length of a row's step is relative to the trace of its normal equations.
 #include "base/splitmix.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/elements.hpp"

@@ -147,10 +147,10 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         source, gives_up,
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed, weights});
     const auto& share = distributed.share;
-    const auto forecast = decompose::checked_forecast(
-        *source.world, source.title(), decompose::cp_memory(share, options, omp_get_max_threads()).peak(),
-        share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another format",
-        decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
+    const auto forecast =
+        decompose::checked_forecast(*source.world, source.title(), decompose::cp_memory(share, options, omp_get_max_threads()).peak(),
+                                    share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another format",
+                                    decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const bool folds = distributed.nonzeros.folds;
     SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(options.format), options.rank);
     const auto lengths = tensor.lengths();

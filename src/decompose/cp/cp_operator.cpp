@@ -1,5 +1,5 @@
-// Distributed tensors as algorithms for CP use them, a sparse one, of which each rank multiplies its nonzeros in the format that suits their
-// modes, and the factors.
+// Distributed tensors as algorithms for CP use them, a sparse one, of which each rank multiplies its nonzeros in the format that suits
+// their modes, and the factors.
 #include "decompose/cp/cp_operator.hpp"
 
 #include "base/memory_tally.hpp"

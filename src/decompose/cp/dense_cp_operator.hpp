@@ -52,8 +52,8 @@ private:
     Buffer<T> product_;
 };
 
-/// Memory of a DenseCpOperator beside a tensor with this layout and without empty slices, that of rows that are exchanged included, an upper
-/// bound. Pure.
+/// Memory of a DenseCpOperator beside a tensor with this layout and without empty slices, that of rows that are exchanged included, an
+/// upper bound. Pure.
 MemoryTally dense_operator_memory(std::int64_t element_bytes, const Layout& layout, std::int64_t rank, int columns, bool perturbs);
 
 }  // namespace arges::decompose

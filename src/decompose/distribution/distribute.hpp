@@ -69,8 +69,8 @@ struct PlacedIndices {
     std::vector<Set> sets;
     std::vector<ModeRows> rows;
 };
-/// Moves indices and finds owners of rows. For each set move_values() takes the values where its nonzeros go; those of the last set need not
-/// be kept. Collective.
+/// Moves indices and finds owners of rows. For each set move_values() takes the values where its nonzeros go; those of the last set need
+/// not be kept. Collective.
 PlacedIndices place_nonzeros(const Communicator& comm, sparse::NonzeroIndices nonzeros, const DistributionPlan& plan,
                              const std::function<void(std::span<const std::int32_t> to, bool is_last)>& move_values);
 

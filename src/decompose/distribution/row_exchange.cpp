@@ -63,8 +63,7 @@ ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& h
 /// Rows of one other owner lie next to each other: they are sent and received where they are.
 std::vector<Piece> RowMover::needed_pieces(void* matrix) const {
     std::vector<Piece> pieces;
-    for (const auto& n : rows_.needed)
-        pieces.push_back({n.owner, element_at(matrix, n.begin, row_bytes_), (n.end - n.begin) * row_bytes_});
+    for (const auto& n : rows_.needed) pieces.push_back({n.owner, element_at(matrix, n.begin, row_bytes_), (n.end - n.begin) * row_bytes_});
     return pieces;
 }
 

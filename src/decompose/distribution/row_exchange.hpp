@@ -45,8 +45,8 @@ struct ModeRows {
 /// @param owner rank that owns each of them
 ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& held, const std::vector<std::int64_t>& owner);
 
-/// The two movements over a ModeRows, with their buffers; rows of a matrix lie one after the other. Calls on one communicator must be made in
-/// the same order on all ranks.
+/// The two movements over a ModeRows, with their buffers; rows of a matrix lie one after the other. Calls on one communicator must be made
+/// in the same order on all ranks.
 class RowMover {
 public:
     RowMover(const Communicator& comm, const ModeRows& rows, std::int64_t row_bytes)
