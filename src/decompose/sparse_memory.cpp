@@ -7,8 +7,8 @@
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/completion/held_out.hpp"
 #include "decompose/cp/cp_driver.hpp"
-#include "decompose/cp/sparse_operator.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
+#include "sparse/mttkrp.hpp"
 #include "sparse/ttmc.hpp"
 
 #include <algorithm>

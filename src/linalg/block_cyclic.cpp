@@ -186,7 +186,9 @@ Result from_replicated(const ElementKernels& kernels, const World& world, std::v
     call.require_same(StridedArray{values, {&count, 1}, {&step, 1}, kernels.size});
     ChangedHostElements changed(state);
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-        copy_element(element_at(changed.data(), offset, kernels.size), element_at(values, result.key(x), kernels.size), kernels.size);
+        std::int64_t key = 0;
+        for (std::size_t d = x.size(); d-- > 0;) key = key * result.extents()[d] + x[d];
+        copy_element(element_at(changed.data(), offset, kernels.size), element_at(values, key, kernels.size), kernels.size);
     });
     return result.state();
 }
