@@ -15,14 +15,22 @@
 
 #include "arges/tensor.hpp"
 
+#include <complex>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace arges {
+
+/// Element types of matrices.
+template <class T>
+concept MatrixElement = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::complex<float>> ||
+    std::is_same_v<T, std::complex<double>>;
 
 /// How a factorization is spread. The defaults are chosen from shape and ranks.
 struct MatrixGrid {
@@ -37,6 +45,65 @@ struct MatrixChecks {
     double residual = 0;
     double orthogonality = 0;  ///< largest |Q^H Q - 1| of the orthogonal factors that were computed, Frobenius norm
 };
+
+/// @cond
+struct QrOptions;
+struct SvdOptions;
+struct EighOptions;
+struct TriangularOptions;
+struct LeastSquaresOptions;
+template <class T>
+struct BlockCyclic;
+
+// The functions below for elements of any type that has a matrix; no tensor where it was not wanted.
+namespace linalg {
+
+using Result = std::shared_ptr<TensorState>;
+struct AnyQr {
+    Result Q, R;
+    MatrixChecks checks{};
+};
+struct AnySvd {
+    Result U, Vh;
+    std::vector<double> s;
+    double discarded = 0;
+    MatrixChecks checks{};
+};
+struct AnyEigh {
+    std::vector<double> values;
+    Result vectors;
+    MatrixChecks checks{};
+};
+struct AnyLeastSquares {
+    Result X;
+    std::int64_t rank = 0;
+    double residual = 0;
+};
+AnyQr qr(const Factor& A, const QrOptions& options);
+AnySvd svd(const Factor& A, const SvdOptions& options);
+AnyEigh eigh(const Factor& A, const EighOptions& options);
+Result cholesky(const Factor& A, const MatrixGrid& grid);
+Result solve_positive(const Factor& A, const Factor& B, const MatrixGrid& grid);
+Result solve_triangular(const Factor& A, const Factor& B, const TriangularOptions& options);
+AnyLeastSquares least_squares(const Factor& A, const Factor& B, const LeastSquaresOptions& options);
+
+using View = BlockCyclic<void>;
+std::int64_t local_rows(const View& view);
+std::int64_t local_columns(const View& view);
+Result from_block_cyclic(const ElementKernels& kernels, const View& matrix, const std::string& name);
+void from_block_cyclic(const View& matrix, const Factor& target);
+void to_block_cyclic(const Factor& source, const View& matrix);
+Result from_replicated(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const void* values,
+                       std::int64_t count, const std::string& name);
+void qr(const ElementKernels& kernels, const View& A, const View& R);
+std::vector<double> svd(const ElementKernels& kernels, const View& A, const View& U, const View& Vh);
+std::vector<double> eigh(const ElementKernels& kernels, const View& A, const View& vectors);
+void cholesky(const ElementKernels& kernels, const View& A);
+void solve_positive(const ElementKernels& kernels, const View& A, const View& B);
+void solve_triangular(const ElementKernels& kernels, const View& A, const View& B, const TriangularOptions& options);
+
+}  // namespace linalg
+/// @endcond
 
 /// What qr() computes besides.
 struct QrOptions {
@@ -55,8 +122,11 @@ struct QrResult {
 /// The QR factorization of a matricization, with k = min(rows, columns). The diagonal of R is real and not negative, which makes
 /// the factors of a matrix of full rank unique. Tall matrices are factorized by TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J.
 /// Sci. Comput. 34, 2012), others by ScaLAPACK, or by LAPACK where one rank is enough. Collective.
-template <class T>
-QrResult<T> qr(const IndexedTensor<T>& A, const QrOptions& options = {});
+template <MatrixElement T>
+QrResult<T> qr(const IndexedTensor<T>& A, const QrOptions& options = {}) {
+    auto [Q, R, checks] = linalg::qr(A.factor(), options);
+    return {Tensor<T>(Q), Tensor<T>(R), checks};
+}
 
 /// How an SVD is computed.
 enum class SvdMethod : std::uint8_t {
@@ -96,8 +166,11 @@ struct SvdResult {
 /// Tropp, SIAM Review 53 (2011), algorithms 4.4 and 5.1; A may then be sparse, and nothing as large as the matrix is made (its residual is
 /// a difference of squares, and is not seen below the root of round-off). Collective.
 /// @throws InvalidArgument for a rank below 1, a negative tolerance, a randomized SVD without a rank, or an exact one of a sparse tensor
-template <class T>
-SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options = {});
+template <MatrixElement T>
+SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options = {}) {
+    auto [U, Vh, s, discarded, checks] = linalg::svd(A.factor(), options);
+    return {Tensor<T>(U), std::vector<real_of<T>>(s.begin(), s.end()), Tensor<T>(Vh), discarded, checks};
+}
 
 /// Which eigenvalues eigh() returns, and what besides.
 struct EighOptions {
@@ -122,21 +195,28 @@ struct EighResult {
 /// tridiagonal form and divide and conquer (Tisseur and Dongarra, SIAM J. Sci. Comput. 20, 1999); all eigenvalues are computed,
 /// whatever the range. Collective.
 /// @throws InvalidArgument if the matrix is not square or not symmetric to round-off, or the range is not within it
-template <class T>
-EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options = {});
+template <MatrixElement T>
+EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options = {}) {
+    auto [values, vectors, checks] = linalg::eigh(A.factor(), options);
+    return {std::vector<real_of<T>>(values.begin(), values.end()), Tensor<T>(vectors), checks};
+}
 
 /// The Cholesky factor L of a symmetric (Hermitian) positive definite matricization A = L L^H, with the extents of A's rows and
 /// columns; zero above the diagonal. Only the part of A below the diagonal is read. Collective.
 /// @throws InvalidArgument if the matrix is not square, or not positive definite; the message names the leading minor
-template <class T>
-Tensor<T> cholesky(const IndexedTensor<T>& A, const MatrixGrid& grid = {});
+template <MatrixElement T>
+Tensor<T> cholesky(const IndexedTensor<T>& A, const MatrixGrid& grid = {}) {
+    return Tensor<T>(linalg::cholesky(A.factor(), grid));
+}
 
 /// Solves A X = B for a symmetric (Hermitian) positive definite A, by Cholesky: `solve_positive(A["ab|cd"], B["ab|k"])` has the
 /// extents of (c, d, k). The rows of B have the labels of the rows of A, in any order. Only the part of A below the diagonal is
 /// read. Collective.
 /// @throws InvalidArgument as cholesky(), or if the labels of the rows of A and B differ
-template <class T>
-Tensor<T> solve_positive(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const MatrixGrid& grid = {});
+template <MatrixElement T>
+Tensor<T> solve_positive(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const MatrixGrid& grid = {}) {
+    return Tensor<T>(linalg::solve_positive(A.factor(), B.factor(), grid));
+}
 
 /// On which side of the unknown a matrix stands.
 enum class Side : std::uint8_t { left, right };
@@ -158,8 +238,10 @@ struct TriangularOptions {
 /// rows of op(A), and X has the extents of op(A)'s columns in their place; from the right B is `B["k|ab"]` with the labels of the
 /// columns of op(A). Collective.
 /// @throws InvalidArgument if A is not square, labels differ, or the diagonal has a zero, whose place the message gives
-template <class T>
-Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const TriangularOptions& options = {});
+template <MatrixElement T>
+Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const TriangularOptions& options = {}) {
+    return Tensor<T>(linalg::solve_triangular(A.factor(), B.factor(), options));
+}
 
 /// How least squares are solved.
 struct LeastSquaresOptions {
@@ -179,8 +261,11 @@ struct LeastSquaresResult {
 /// The X of least norm that makes |A X - B| least: `least_squares(A["ab|ij"], B["ab|k"])`; the rows of B have the labels of the
 /// rows of A. By QR (for wide matrices of the adjoint) where R shows full rank, else by SVD. Collective.
 /// @throws InvalidArgument if labels differ
-template <class T>
-LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const LeastSquaresOptions& options = {});
+template <MatrixElement T>
+LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const LeastSquaresOptions& options = {}) {
+    auto [X, rank, residual] = linalg::least_squares(A.factor(), B.factor(), options);
+    return {Tensor<T>(X), rank, residual};
+}
 
 /// How the ranks of a world are numbered on a grid.
 enum class GridOrder : std::uint8_t {
@@ -212,50 +297,85 @@ struct BlockCyclic {
     std::int64_t leading_dimension = 0;      ///< distance of columns in the array; 0: the number of local rows
 
     /// Rows that this rank has. Local.
-    std::int64_t local_rows() const;
+    std::int64_t local_rows() const { return linalg::local_rows(*this); }
     /// Columns that this rank has. Local.
-    std::int64_t local_columns() const;
+    std::int64_t local_columns() const { return linalg::local_columns(*this); }
+    /// @cond
+    operator BlockCyclic<void>() const requires(!std::is_void_v<T>) {
+        return {world,         const_cast<std::remove_const_t<T>*>(data),
+                rows,          columns,
+                row_block,     column_block,
+                grid_rows,     grid_columns,
+                order,         row_source,
+                column_source, leading_dimension};
+    }
+    /// @endcond
 };
 
 /// A matrix of the caller as a tensor of order 2. On one rank one copy is made, else elements move once. Collective.
 /// @throws InvalidArgument for a null pointer, a leading dimension below the number of local rows, a block below 1, a grid that
 ///         is larger than the world, a source outside of the grid
 template <class T>
-Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix, const std::string& name = "");
+requires MatrixElement<std::remove_const_t<T>> Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix,
+                                                                                                const std::string& name = "") {
+    using Element = std::remove_const_t<T>;
+    return Tensor<Element>(linalg::from_block_cyclic(element_kernels<Element>(), matrix, name));
+}
 /// Writes a matrix of the caller into a matricization of equal shape, for example `from_block_cyclic(matrix, T["ab|ij"])`. The
 /// tensor has no symmetry. Collective.
 /// @throws InvalidArgument as above, or if shapes or worlds differ, or the tensor has symmetry
 template <class T>
-void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::remove_const_t<T>>& target);
+requires MatrixElement<std::remove_const_t<T>>
+void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::remove_const_t<T>>& target) {
+    linalg::from_block_cyclic(matrix, target.factor());
+}
 /// Writes a matricization into the caller's array. Collective.
 /// @throws InvalidArgument as from_block_cyclic()
-template <class T>
-void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matrix);
+template <MatrixElement T>
+void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matrix) {
+    linalg::to_block_cyclic(source.factor(), matrix);
+}
 /// A tensor from an array that every rank has, whole, first index fastest; no communication (Tensor::gather() is the way back).
 /// @throws InvalidArgument if the number of values is not the product of the extents
-template <class T>
-Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values, const std::string& name = "");
+template <MatrixElement T>
+Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values, const std::string& name = "") {
+    return Tensor<T>(linalg::from_replicated(element_kernels<T>(), world, std::move(extents), values.data(), std::ssize(values), name));
+}
 
 /// QR in place: `A` becomes Q (its first min(rows, columns) columns) and `R` is written, min(rows, columns) x columns.
 /// Collective.
-template <class T>
-void qr(const BlockCyclic<T>& A, const BlockCyclic<T>& R);
+template <MatrixElement T>
+void qr(const BlockCyclic<T>& A, const BlockCyclic<T>& R) {
+    linalg::qr(element_kernels<T>(), A, R);
+}
 /// SVD: `U` (rows x k) and `Vh` (k x columns) are written, with k = min(rows, columns); `A` is destroyed. Returns the singular
 /// values. Collective.
-template <class T>
-std::vector<real_of<T>> svd(const BlockCyclic<T>& A, const BlockCyclic<T>& U, const BlockCyclic<T>& Vh);
+template <MatrixElement T>
+std::vector<real_of<T>> svd(const BlockCyclic<T>& A, const BlockCyclic<T>& U, const BlockCyclic<T>& Vh) {
+    const auto s = linalg::svd(element_kernels<T>(), A, U, Vh);
+    return {s.begin(), s.end()};
+}
 /// Eigenvalues, ascending; `vectors` is written and `A`, of which the part below the diagonal is read, is destroyed. Collective.
-template <class T>
-std::vector<real_of<T>> eigh(const BlockCyclic<T>& A, const BlockCyclic<T>& vectors);
+template <MatrixElement T>
+std::vector<real_of<T>> eigh(const BlockCyclic<T>& A, const BlockCyclic<T>& vectors) {
+    const auto values = linalg::eigh(element_kernels<T>(), A, vectors);
+    return {values.begin(), values.end()};
+}
 /// Cholesky in place: the part of `A` below the diagonal, with it, becomes L; the rest is left as it is. Collective.
 /// @throws InvalidArgument if `A` is not positive definite; the message names the leading minor
-template <class T>
-void cholesky(const BlockCyclic<T>& A);
+template <MatrixElement T>
+void cholesky(const BlockCyclic<T>& A) {
+    linalg::cholesky(element_kernels<T>(), A);
+}
 /// Solves a positive definite system in place: `B` becomes X, and `A` its Cholesky factor. Collective.
-template <class T>
-void solve_positive(const BlockCyclic<T>& A, const BlockCyclic<T>& B);
+template <MatrixElement T>
+void solve_positive(const BlockCyclic<T>& A, const BlockCyclic<T>& B) {
+    linalg::solve_positive(element_kernels<T>(), A, B);
+}
 /// Solves a triangular system in place: `B` becomes X. Collective. TriangularOptions::grid is that of the views.
-template <class T>
-void solve_triangular(const BlockCyclic<T>& A, const BlockCyclic<T>& B, const TriangularOptions& options = {});
+template <MatrixElement T>
+void solve_triangular(const BlockCyclic<T>& A, const BlockCyclic<T>& B, const TriangularOptions& options = {}) {
+    linalg::solve_triangular(element_kernels<T>(), A, B, options);
+}
 
 }  // namespace arges

@@ -146,7 +146,7 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
     const auto distribution = decompose::completion_distribution(options, world.size());
     const auto work = [&](const decompose::SparseShare& share) {
         const auto held_out = static_cast<std::int64_t>(options.holdout * static_cast<double>(share.before));
-        return decompose::completion_memory<T>(share, options, held_out, omp_get_max_threads()).peak();
+        return decompose::completion_memory(share, options, held_out, omp_get_max_threads()).peak();
     };
     auto read = read_with_forecast<T>(world, command.file, command.input.read_options(), distribution == "coarse", options.rank, work,
                                       forecast, steps, command.json ? nullptr : &console.out);

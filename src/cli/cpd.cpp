@@ -218,7 +218,7 @@ void decompose_dense(CpdCommand& command, const Console& console, const World& w
     const auto reading = held + buffers;
     const bool is_usual = extents.size() > 1 && std::find(extents.begin(), extents.end(), 0) == extents.end();
     const auto work =
-        is_usual ? decompose::dense_cp_memory<T>(layout, world.rank(), command.cp, omp_get_max_threads()).peak() : std::int64_t{0};
+        is_usual ? decompose::dense_cp_memory(sizeof(T), layout, world.rank(), command.cp, omp_get_max_threads()).peak() : std::int64_t{0};
     forecast.expect(command.file, std::max(reading, work));
     if (!command.json) console.out << forecast.text() << "\n" << std::flush;
     steps.show("reading " + command.file);
@@ -236,7 +236,7 @@ void read_and_decompose(CpdCommand& command, const Console& console, const World
     Stopwatch watch;
     if (is_dense) return decompose_dense<T>(command, console, world, forecast, steps);
     const auto work = [&](const decompose::SparseShare& share) {
-        return decompose::cp_memory<T>(share, command.cp, omp_get_max_threads()).peak();
+        return decompose::cp_memory(share, command.cp, omp_get_max_threads()).peak();
     };
     auto input = read_with_forecast<T>(world, command.file, command.input.read_options(), command.cp.distribution.starts_with("coarse"),
                                        command.cp.rank, work, forecast, steps, command.json ? nullptr : &console.out);

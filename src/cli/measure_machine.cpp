@@ -134,7 +134,7 @@ double nonzero_seconds(const Communicator& comm) {
         for (std::uint64_t i = 0; i < nonzeros; ++i)
             tensor.indices[m].push_back(splitmix(modes * i + m) % static_cast<std::uint64_t>(rows));
     const std::vector<int> all{0, 1, 2};
-    const auto mttkrp = sparse::make_mttkrp(tensor, sparse::choose_format<double>(tensor.rows, nonzeros, all), all);
+    const auto mttkrp = sparse::make_mttkrp(tensor, sparse::choose_format(sizeof(double), tensor.rows, nonzeros, all), all);
     std::vector<double> factor(rows * columns, 0.5), result(factor);
     const std::vector<sparse::RowMatrix<const double>> factors(modes, {factor.data(), rows, columns, columns});
     const double seconds = seconds_of(comm, [&] {

@@ -241,8 +241,8 @@ std::int64_t dense_bytes(const TuckerCommand& command, const World& world) {
         held + io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
     auto ranks = extents;
     for (std::size_t m = 0; m < command.tucker.ranks.size(); ++m) ranks[m] = std::min<std::int64_t>(ranks[m], command.tucker.ranks[m]);
-    const auto steps = decompose::dense_tucker_memory<T>(world, layout, command.tucker, omp_get_max_threads());
-    return std::max({reading, steps.peak(), steps.held() + decompose::error_memory<T>(world, layout, ranks)});
+    const auto steps = decompose::dense_tucker_memory(element_kernels<T>(), world, layout, command.tucker, omp_get_max_threads());
+    return std::max({reading, steps.peak(), steps.held() + decompose::error_memory(sizeof(T), world, layout, ranks)});
 }
 
 template <class T>
@@ -262,7 +262,7 @@ void read_and_decompose(TuckerCommand& command, const Console& console, const Wo
     const auto& ranks = command.tucker.ranks;
     const auto work = [&](const decompose::SparseShare& share) {
         if (static_cast<int>(ranks.size()) != share.order()) return std::int64_t{0};  // tucker_decompose() says what is wrong
-        return decompose::tucker_memory<T>(share, command.tucker, omp_get_max_threads()).peak();
+        return decompose::tucker_memory(share, command.tucker, omp_get_max_threads()).peak();
     };
     auto input = read_with_forecast<T>(world, command.file, command.input.read_options(), false,
                                        ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end()), work, forecasts.process,

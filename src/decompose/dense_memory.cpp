@@ -2,12 +2,12 @@
 #include "decompose/dense_memory.hpp"
 
 #include "base/buffer.hpp"
-#include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "interface/tensor_state.hpp"
+#include "linalg/checks.hpp"
 #include "local/contract.hpp"
 #include "plan/movement/movement.hpp"
 
@@ -17,17 +17,18 @@ namespace arges::decompose {
 
 namespace {
 
+using linalg::DenseTensor;
+
 /// Steps of a Tucker decomposition on one rank.
-template <class T>
 class TruncationMemory {
 public:
-    TruncationMemory(const World& world, const Layout& layout, const TuckerOptions& options, int threads)
-        : world_(world), layout_(layout), options_(options), threads_(threads), ranks_(layout.extents()) {
+    TruncationMemory(const ElementKernels& elements, const World& world, const Layout& layout, const TuckerOptions& options, int threads)
+        : elements_(elements), world_(world), layout_(layout), options_(options), threads_(threads), ranks_(layout.extents()) {
         for (std::size_t m = 0; m < options.ranks.size(); ++m) ranks_[m] = std::min<std::int64_t>(options.ranks[m], ranks_[m]);
         order_ = options.order;
         std::vector<std::int64_t> wanted(options.ranks.begin(), options.ranks.end());
         wanted.resize(ranks_.size(), 0);
-        if (order_.empty()) order_ = cheapest_mode_order(layout, wanted, sizeof(T), world.state()->plan_options().machine);
+        if (order_.empty()) order_ = cheapest_mode_order(layout, wanted, elements.size, world.state()->plan_options().machine);
         tally_.hold(bytes(layout_));
     }
 
@@ -66,7 +67,7 @@ public:
         st_hosvd();
         World dry = World::dry_run(world_.size(), world_.torus());
         dry.set_memory_limit(world_.memory_limit());
-        const Tensor<T> tensor(dry, layout_.extents());
+        const DenseTensor tensor(kernels(), dry, layout_.extents(), "");
         const auto in_use = dry.memory_in_use();
         dry.reset_peak();
         sweep(dry, tensor, 0, layout_.order());
@@ -76,12 +77,13 @@ public:
     const MemoryTally& tally() const { return tally_; }
 
 private:
-    std::int64_t bytes(const Layout& layout) const { return array_memory(layout.local_size(world_.rank()) * std::int64_t{sizeof(T)}); }
+    std::int64_t bytes(const Layout& layout) const { return array_memory(layout.local_size(world_.rank()) * elements_.size); }
+    const linalg::MatrixKernels& kernels() const { return linalg::matrix_kernels(elements_); }
 
     /// Bytes of the messages and lists of a movement on the rank that has most.
-    static std::int64_t messages(const Layout& from, const Layout& to) {
+    std::int64_t messages(const Layout& from, const Layout& to) const {
         const auto bound = movement_bound(copy_between(from, to));
-        return (bound.volume.sent + bound.volume.received) * std::int64_t{sizeof(T)} + bound.list_bytes + bound.building_bytes;
+        return (bound.volume.sent + bound.volume.received) * elements_.size + bound.list_bytes + bound.building_bytes;
     }
 
     /// To where a mode is whole; `held` is what the core holds by itself.
@@ -109,12 +111,12 @@ private:
                                 cheaper_kernel(length, width, world_.size()) == TuckerKernel::qr);
         if (!may_be_qr) return gram;
         const auto shorter = std::min(length, width);
-        return std::max(gram, 2 * bytes(whole) + 8 * shorter * shorter * std::int64_t{sizeof(T)});
+        return std::max(gram, 2 * bytes(whole) + 8 * shorter * shorter * elements_.size);
     }
     void truncate(const Layout& whole, int mode) {
         tally_.pass(truncation(whole, mode));
         const std::size_t m = mode;
-        tally_.hold(whole.extents()[m] * ranks_[m] * std::int64_t{sizeof(T)});
+        tally_.hold(whole.extents()[m] * ranks_[m] * elements_.size);
     }
 
     Layout project(const Layout& whole, int mode, std::int64_t& held) {
@@ -134,7 +136,7 @@ private:
     }
 
     /// The statements of a sweep of hooi, in the dry run.
-    void sweep(const World& dry, const Tensor<T>& tensor, int begin, int end) {
+    void sweep(const World& dry, const DenseTensor& tensor, int begin, int end) {
         if (end - begin == 1) {
             const auto& layout = tensor.state()->layout;
             std::int64_t leaf = truncation(layout, begin);
@@ -147,23 +149,24 @@ private:
         sweep(dry, multiplied(dry, tensor, begin, middle), middle, end);
     }
 
-    Tensor<T> multiplied(const World& dry, const Tensor<T>& tensor, int begin, int end) const {
+    DenseTensor multiplied(const World& dry, const DenseTensor& tensor, int begin, int end) const {
         auto labels = numbered_labels('x', tensor.order());
         auto extents = tensor.extents();
-        Expression<T> product = tensor[Labels(labels)];
+        std::vector<Factor> product{tensor[labels]};
         for (int m = begin; m < end; ++m) {
             const std::size_t place = m;
-            const Tensor<T> factor(dry, {extents[place], ranks_[place]});
+            const DenseTensor factor(kernels(), dry, {extents[place], ranks_[place]}, "");
             const auto truncated = "y" + std::to_string(m + 1);
-            product = product * factor[Labels(std::vector<std::string>{labels[place], truncated})];
+            product.push_back(factor[std::vector<std::string>{labels[place], truncated}]);
             labels[place] = truncated;
             extents[place] = ranks_[place];
         }
-        Tensor<T> result(dry, extents);
-        result[Labels(labels)] = product;
+        DenseTensor result(kernels(), dry, extents, "");
+        linalg::assign(result[labels], std::move(product));
         return result;
     }
 
+    const ElementKernels& elements_;
     const World& world_;
     const Layout& layout_;
     const TuckerOptions& options_;
@@ -182,18 +185,17 @@ FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank) {
     return rows;
 }
 
-template <class T>
-MemoryTally dense_cp_memory(const Layout& layout, std::int64_t rank, const CpOptions& options, int threads) {
+MemoryTally dense_cp_memory(std::int64_t element_bytes, const Layout& layout, std::int64_t rank, const CpOptions& options, int threads) {
     MemoryTally tally;
-    tally.hold(array_memory(layout.local_size(rank) * std::int64_t{sizeof(T)}));
-    tally.add(DenseCpOperator<T>::memory(layout, rank, options.rank, options.pairwise_perturbation));
-    tally.add(factors_memory(dense_factor_rows(layout, rank), options, sizeof(T), threads, 0));
+    tally.hold(array_memory(layout.local_size(rank) * element_bytes));
+    tally.add(dense_operator_memory(element_bytes, layout, rank, options.rank, options.pairwise_perturbation));
+    tally.add(factors_memory(dense_factor_rows(layout, rank), options, element_bytes, threads, 0));
     return tally;
 }
 
-template <class T>
-MemoryTally dense_tucker_memory(const World& world, const Layout& layout, const TuckerOptions& options, int threads) {
-    TruncationMemory<T> steps(world, layout, options, threads);
+MemoryTally dense_tucker_memory(const ElementKernels& elements, const World& world, const Layout& layout, const TuckerOptions& options,
+                                int threads) {
+    TruncationMemory steps(elements, world, layout, options, threads);
     if (options.method == TuckerMethod::hosvd)
         steps.hosvd();
     else if (options.method == TuckerMethod::hooi)
@@ -203,23 +205,15 @@ MemoryTally dense_tucker_memory(const World& world, const Layout& layout, const 
     return steps.tally();
 }
 
-template <class T>
-std::int64_t error_memory(const World& world, const Layout& layout, const std::vector<std::int64_t>& ranks) {
+std::int64_t error_memory(std::int64_t element_bytes, const World& world, const Layout& layout, const std::vector<std::int64_t>& ranks) {
     constexpr std::int64_t parts = 16;  // of relative_error(): a part of the tensor, of the model, and between two products
     auto between = static_cast<double>(layout.local_size(world.rank())) / parts;
     double largest = 0;
     for (std::size_t m = 0; m < ranks.size(); ++m)
         largest = std::max(largest, static_cast<double>(ranks[m]) / std::max<std::int64_t>(1, layout.extents()[m]));
     const int messages = world.size() > 1 ? 2 : 0;  // of a part of the tensor that is cut out: sent and received
-    return static_cast<std::int64_t>((2 + messages + 2 * std::min(1.0, largest)) * between * sizeof(T)) + local::max_workspace_bytes;
+    return static_cast<std::int64_t>((2 + messages + 2 * std::min(1.0, largest)) * between * static_cast<double>(element_bytes)) +
+           local::max_workspace_bytes;
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template MemoryTally dense_cp_memory<T>(const Layout&, std::int64_t, const CpOptions&, int);                                           \
-    template MemoryTally dense_tucker_memory<T>(const World&, const Layout&, const TuckerOptions&, int);                                   \
-    template std::int64_t error_memory<T>(const World&, const Layout&, const std::vector<std::int64_t>&);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

@@ -13,19 +13,17 @@ namespace arges::decompose {
 
 /// Memory of cp_decompose() of a dense tensor with this layout, which has plain blocks, on a rank, the tensor included, an upper bound.
 /// Pure.
-template <class T>
-MemoryTally dense_cp_memory(const Layout& layout, std::int64_t rank, const CpOptions& options, int threads);
+MemoryTally dense_cp_memory(std::int64_t element_bytes, const Layout& layout, std::int64_t rank, const CpOptions& options, int threads);
 
 /// Rows of its factors on a rank. Pure.
 FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank);
 
 /// Memory of tucker_decompose() of a dense tensor with this layout, which has plain blocks, on this rank, the tensor included, an upper
 /// bound. Where ranks follow from a tolerance, nothing may be cut. Statements of hooi are gone through in a dry run. Local.
-template <class T>
-MemoryTally dense_tucker_memory(const World& world, const Layout& layout, const TuckerOptions& options, int threads);
+MemoryTally dense_tucker_memory(const ElementKernels& elements, const World& world, const Layout& layout, const TuckerOptions& options,
+                                int threads);
 
 /// Memory of relative_error() beside the tensor and the model, an upper bound. Local.
-template <class T>
-std::int64_t error_memory(const World& world, const Layout& layout, const std::vector<std::int64_t>& ranks);
+std::int64_t error_memory(std::int64_t element_bytes, const World& world, const Layout& layout, const std::vector<std::int64_t>& ranks);
 
 }  // namespace arges::decompose

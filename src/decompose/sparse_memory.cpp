@@ -7,8 +7,8 @@
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/completion/held_out.hpp"
 #include "decompose/cp/cp_driver.hpp"
-#include "decompose/cp/sparse_operator.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
+#include "sparse/mttkrp.hpp"
 #include "sparse/ttmc.hpp"
 
 #include <algorithm>
@@ -29,28 +29,60 @@ MemoryTally distributing_memory(const SparseShare& share, const std::string& dis
     return tally;
 }
 
-}  // namespace
+sparse::Format format_of(const SparseShare& share, std::size_t set, sparse::Format wanted) {
+    if (wanted != sparse::Format::automatic) return wanted;
+    return sparse::choose_format(share.value_bytes, share.rows, share.nonzeros[set], share.modes_of(set));
+}
 
-template <class T>
-MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads) {
-    const auto format = sparse::parse_format(options.format);
-    auto tally = distributing_memory(share, options.distribution, !options.partition_file.empty());
-    tally.add(SparseOperator<T>::memory(share, format, threads));
-    tally.add(
-        factors_memory({share.rows, share.owned}, options, sizeof(T), threads, SparseOperator<T>::nonzeros_memory(share, format, threads)));
+std::int64_t thread_memory(const SparseShare& share, std::size_t set, sparse::Format format, int threads) {
+    return sparse::thread_buffer_memory(share.value_bytes, share.rows, share.nonzeros[set], format_of(share, set, format),
+                                        share.modes_of(set), share.columns, threads);
+}
+
+MemoryTally format_memory(const SparseShare& share, std::size_t set, sparse::Format format) {
+    return sparse::mttkrp_memory(share.value_bytes, share.rows, share.nonzeros[set], format_of(share, set, format), share.modes_of(set));
+}
+
+/// What the constructor of a SparseOperator takes, which is given what distribute() leaves, and what threads add to later.
+MemoryTally sparse_operator_memory(const SparseShare& share, sparse::Format format, int threads) {
+    MemoryTally tally;
+    for (std::size_t s = 0; s < share.nonzeros.size(); ++s) {
+        tally.add(format_memory(share, s, format));
+        tally.hold(-share.nonzeros[s] * share.local_bytes());
+    }
+    for (auto rows : share.shared) tally.hold(rows * share.columns * share.value_bytes);
+    for (std::size_t s = 0; s < share.nonzeros.size(); ++s) tally.hold(thread_memory(share, s, format, threads));
     return tally;
 }
 
-template <class T>
+/// What drop_nonzeros() gives back of it.
+std::int64_t kernel_memory(const SparseShare& share, sparse::Format format, int threads) {
+    std::int64_t sum = 0;
+    for (std::size_t s = 0; s < share.nonzeros.size(); ++s)
+        sum += format_memory(share, s, format).held() + thread_memory(share, s, format, threads);
+    return sum;
+}
+
+}  // namespace
+
+MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads) {
+    const auto format = sparse::parse_format(options.format);
+    auto tally = distributing_memory(share, options.distribution, !options.partition_file.empty());
+    tally.add(sparse_operator_memory(share, format, threads));
+    tally.add(factors_memory({share.rows, share.owned}, options, share.value_bytes, threads, kernel_memory(share, format, threads)));
+    return tally;
+}
+
 MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options, int threads) {
-    constexpr std::int64_t element = sizeof(T), number = sizeof(std::int64_t);
+    constexpr std::int64_t number = sizeof(std::int64_t);
+    const auto element = share.value_bytes;
     const auto core = std::accumulate(options.ranks.begin(), options.ranks.end(), std::int64_t{1}, std::multiplies<>());
     auto tally = distributing_memory(share, options.distribution, !options.partition_file.empty());
     std::int64_t sets = 0;
     for (auto count : share.nonzeros) sets += count * share.local_bytes();
     for (int m = 0; m < share.order(); ++m) {
         const auto set = share.nonzeros.size() == 1 ? std::size_t{0} : static_cast<std::size_t>(m);
-        tally.add(sparse::Ttmc<T>::memory(share.rows, share.nonzeros[set], m));
+        tally.add(sparse::ttmc_memory(element, share.rows, share.nonzeros[set], m));
         if (share.nonzeros.size() > 1) tally.hold(-share.nonzeros[set] * share.local_bytes());
     }
     if (share.nonzeros.size() == 1) tally.hold(-sets);
@@ -62,7 +94,7 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
         width = std::max(width, std::max(others, columns));
         before = std::max(before, share.owned[m] * columns);
         model += share.owned[m] * (number + columns * element);
-        partial = std::max(partial, sparse::Ttmc<T>::product_memory(share.rows[m], others, threads));
+        partial = std::max(partial, sparse::ttmc_product_memory(element, share.rows[m], others, threads));
     }
     tally.pass(before * element);
     tally.hold(array_memory(product * element));
@@ -72,9 +104,8 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
     return tally;
 }
 
-template <class T>
 MemoryTally completion_memory(const SparseShare& share, const CompletionOptions& options, std::int64_t held_out, int threads) {
-    const auto factors = CompletionFactors<T>::memory(share.rows, share.shared, share.columns);
+    const auto factors = completion_factors_memory(share);
     const auto held = held_out * share.global_bytes();
     MemoryTally tally;
     tally.hold(share.keeps_source ? 2 * held : held);
@@ -82,22 +113,14 @@ MemoryTally completion_memory(const SparseShare& share, const CompletionOptions&
     if (held_out > 0) tally.pass(share.source_bytes() * (share.keeps_source ? 2 : 1) + 9 * (share.before + held_out));
     tally.add(distributing_memory(share, completion_distribution(options, share.ranks), false));
     tally.hold(factors);
-    tally.add(method_memory<T>(share, options, threads));
+    tally.add(method_memory(share, options, threads));
     if (held_out > 0) {
         tally.hold(-held);
-        tally.add(HeldOut<T>::memory(share.lengths, held_out, share.columns));
+        tally.add(held_out_memory(share, held_out));
         tally.hold(2 * factors);  // the best model, of which a new one is made beside the old one
     }
-    tally.pass(model_memory({{}, share.owned}, share.columns, sizeof(T)));
+    tally.pass(model_memory({{}, share.owned}, share.columns, share.value_bytes));
     return tally;
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template MemoryTally cp_memory<T>(const SparseShare&, const CpOptions&, int);                                                          \
-    template MemoryTally tucker_memory<T>(const SparseShare&, const TuckerOptions&, int);                                                  \
-    template MemoryTally completion_memory<T>(const SparseShare&, const CompletionOptions&, std::int64_t, int);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

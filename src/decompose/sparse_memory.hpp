@@ -2,7 +2,7 @@
 ///
 /// A forecast is made twice from the same functions. Before a file is read, sizes are those that its header or samples of its text let
 /// expect (expected_share()); when the nonzeros have been distributed, before formats and factors are made, they are those of each rank
-/// (share_of()).
+/// (distribute_tensor()).
 #pragma once
 
 #include "arges/complete.hpp"
@@ -15,16 +15,13 @@ namespace arges::decompose {
 
 /// Memory of cp_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound; what it holds at the end is the model.
 /// Pure.
-template <class T>
 MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads);
 
 /// Memory of tucker_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound. Pure.
-template <class T>
 MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options, int threads);
 
 /// Memory of complete() on a rank, its elements included, an upper bound. Pure.
 /// @param held_out elements on the rank that are held out
-template <class T>
 MemoryTally completion_memory(const SparseShare& share, const CompletionOptions& options, std::int64_t held_out, int threads);
 
 }  // namespace arges::decompose

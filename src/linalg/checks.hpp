@@ -2,16 +2,50 @@
 #pragma once
 
 #include "linalg/matricization.hpp"
+#include "linalg/matrix_kernels.hpp"
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace arges::linalg {
+
+/// A dense tensor whose element type is known at run time.
+class DenseTensor : public AnyTensor {
+public:
+    DenseTensor() = default;
+    explicit DenseTensor(std::shared_ptr<TensorState> state) : AnyTensor(std::move(state)) {}
+    /// Zeros. Collective.
+    DenseTensor(const MatrixKernels& kernels, const World& world, std::vector<std::int64_t> extents, const std::string& name)
+        : AnyTensor(kernels.elements(), world, std::move(extents), name) {}
+    Factor operator[](const Labels& labels) const { return labelled(labels); }
+    const MatrixKernels& kernels() const { return matrix_kernels(*state()->kernels); }
+    /// Frobenius norm. Collective.
+    double norm() const { return kernels().norm({state(), ""}); }
+    /// Elements begin <= index < end. Collective.
+    DenseTensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
+        return DenseTensor(sliced(begin, end));
+    }
+    /// The complex conjugate. Collective.
+    DenseTensor conjugated() const;
+    /// Without symmetry. Collective.
+    DenseTensor unpacked() const { return DenseTensor(resymmetrized(Symmetry::none(order()))); }
+};
+
+/// The complex conjugate; a real tensor is its own.
+Factor conjugate(Factor tensor);
+/// left = the product of tensors. Collective.
+void assign(const Factor& left, std::vector<Factor> product);
+/// left = left - the product of tensors. Collective.
+void subtract(const Factor& left, std::vector<Factor> product);
 
 /// Labels of a factor: those of some dimensions, and one for the index that joins factors.
 std::vector<std::string> with_label(std::vector<std::string> labels, const std::string& last);
 /// The same with the joining label in front.
 std::vector<std::string> label_first(const std::string& first, const std::vector<std::string>& labels);
+/// Labels with a bar between those of rows and columns.
+std::vector<std::string> barred(const std::vector<std::string>& rows, const std::vector<std::string>& columns);
 /// Labels by dimension of the tensor.
 std::vector<std::string> labels_by_dimension(const Matricization& matrix);
 
@@ -19,17 +53,14 @@ std::vector<std::string> labels_by_dimension(const Matricization& matrix);
 inline const std::string joint = "_k";
 
 /// |Q^H Q - 1| for a tensor whose last index (or first, if `rows`) numbers orthonormal vectors. Collective.
-template <class T>
-double orthogonality(const Tensor<T>& Q, bool rows = false);
+double orthogonality(const DenseTensor& Q, bool rows = false);
 
 /// |A - U diag(s) V| / |A| with `joint` between U and V; without `s` it is 1. Collective.
-template <class T>
-double residual(const IndexedTensor<T>& A, const Matricization& labels, const Tensor<T>& U, const std::vector<real_of<T>>* s,
-                const Tensor<T>& V);
+double residual(const DenseTensor& A, const Matricization& labels, const DenseTensor& U, const std::vector<double>* s,
+                const DenseTensor& V);
 
 /// A vector on every rank as a tensor.
-template <class T>
-Tensor<T> as_tensor(const World& world, const std::vector<real_of<T>>& values);
+DenseTensor as_tensor(const MatrixKernels& kernels, const World& world, const std::vector<double>& values);
 
 /// a / b; 0 for 0 / 0.
 inline double ratio(double a, double b) { return a == 0 ? 0 : a / b; }
@@ -37,7 +68,7 @@ inline double ratio(double a, double b) { return a == 0 ? 0 : a / b; }
 /// Halko, Martinsson, Tropp, SIAM Review 53 (2011): the range by algorithm 4.4 (powers with orthonormalization after each
 /// product), then the SVD of the matrix projected on it, algorithm 5.1. Options have been checked; the matrix is not empty.
 /// Collective. @param A dense or sparse; its labels do not matter  @param norm of A
-template <class T>
-SvdResult<T> randomized_svd(const World& world, const Factor& A, double norm, const Matricization& labels, const SvdOptions& options);
+AnySvd randomized_svd(const MatrixKernels& kernels, const World& world, const Factor& A, double norm, const Matricization& labels,
+                      const SvdOptions& options);
 
 }  // namespace arges::linalg

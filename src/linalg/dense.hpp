@@ -6,6 +6,7 @@
 #include "linalg/blacs_grid.hpp"
 #include "linalg/distributed_matrix.hpp"
 
+#include <complex>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,8 +18,7 @@ namespace arges::linalg {
 std::unique_ptr<BlacsGrid> make_grid(const WorldState& world, const MatrixLayout& layout);
 
 /// Elements (i, i + shift) for 0 <= i < count, on every rank. Collective.
-template <class T>
-std::vector<T> diagonal_values(const DistributedMatrix<T>& matrix, std::int64_t count, std::int64_t shift = 0);
+std::vector<std::complex<double>> diagonal_values(const DistributedMatrix& matrix, std::int64_t count, std::int64_t shift = 0);
 
 /// Where a matrix is factorized.
 struct Placement {
@@ -39,13 +39,11 @@ Placement choose_placement(const Layout& tensor, const Matricization& labels, st
 MatrixLayout on_one_rank(std::int64_t rows, std::int64_t columns, std::int64_t rank = 0);
 
 /// A matrix in another layout. Collective.
-template <class T>
-DistributedMatrix<T> moved(DistributedMatrix<T>&& matrix, const World& world, const MatrixLayout& layout);
+DistributedMatrix moved(DistributedMatrix&& matrix, const World& world, const MatrixLayout& layout);
 
 /// QR on a grid: the first k = min(rows, columns) columns of A become Q, and R (k x columns, same blocks and grid as A) is
 /// written. The diagonal of R is real and not negative.
-template <class T>
-void qr_on_grid(DistributedMatrix<T>& A, DistributedMatrix<T>& R);
+void qr_on_grid(DistributedMatrix& A, DistributedMatrix& R);
 
 /// Which singular values and vectors are wanted.
 struct SvdCut {
@@ -53,39 +51,31 @@ struct SvdCut {
     double tolerance = 0, absolute_tolerance = 0;
 
     /// Number of singular values that are kept.
-    template <class R>
-    std::int64_t operator()(const std::vector<R>& s) const;
+    std::int64_t operator()(const std::vector<double>& s) const;
 };
 
 /// Root of the sum of squares of values from `first` on.
-template <class R>
-double tail_norm(const std::vector<R>& values, std::int64_t first);
+double tail_norm(const std::vector<double>& values, std::int64_t first);
 
 /// A singular value decomposition; U and Vh are there where they were wanted.
-template <class T>
 struct DenseSvd {
-    std::vector<real_of<T>> s;  ///< all of them, on every rank
-    std::int64_t kept = 0;      ///< columns of U and rows of Vh
-    std::optional<DistributedMatrix<T>> U, Vh;
+    std::vector<double> s;  ///< all of them, on every rank
+    std::int64_t kept = 0;  ///< columns of U and rows of Vh
+    std::optional<DistributedMatrix> U, Vh;
 };
 
 /// SVD of a matrix with at least as many rows as columns, on one rank or a grid; A is destroyed. `U` and `Vh` say what is wanted.
-template <class T>
-DenseSvd<T> svd_by_bidiagonal(DistributedMatrix<T>& A, const SvdCut& cut, bool U, bool Vh);
+DenseSvd svd_by_bidiagonal(DistributedMatrix& A, const SvdCut& cut, bool U, bool Vh);
 
 /// Eigenvalues, ascending, on every rank, of the Hermitian matrix whose lower part is in A, which is destroyed; `vectors` (same
 /// layout) is written if it is not null.
-template <class T>
-std::vector<real_of<T>> eigh_dense(DistributedMatrix<T>& A, DistributedMatrix<T>* vectors);
+std::vector<double> eigh_dense(DistributedMatrix& A, DistributedMatrix* vectors);
 
 /// Cholesky factor of the Hermitian matrix whose lower part is in A, in its place. @throws InvalidArgument naming the leading
 /// minor that is not positive
-template <class T>
-void cholesky_dense(DistributedMatrix<T>& A, const std::string& text);
+void cholesky_dense(DistributedMatrix& A, const std::string& text);
 
 /// B becomes the solution of a triangular system. @throws InvalidArgument if the diagonal has a zero
-template <class T>
-void solve_triangular_dense(const DistributedMatrix<T>& A, DistributedMatrix<T>& B, const TriangularOptions& options,
-                            const std::string& text);
+void solve_triangular_dense(const DistributedMatrix& A, DistributedMatrix& B, const TriangularOptions& options, const std::string& text);
 
 }  // namespace arges::linalg

@@ -1,12 +1,9 @@
 // QR by ScaLAPACK, and what the factorizations share.
-#include "base/instantiate.hpp"
+#include "base/element_at.hpp"
 #include "linalg/dense.hpp"
-#include "linalg/fortran.hpp"
 #include "linalg/scalapack.hpp"
-#include "local/scalar.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace arges::linalg {
 
@@ -14,95 +11,66 @@ std::unique_ptr<BlacsGrid> make_grid(const WorldState& world, const MatrixLayout
     return layout.single() ? nullptr : std::make_unique<BlacsGrid>(world.communicator(), layout);
 }
 
-template <class T>
-std::vector<T> diagonal_values(const DistributedMatrix<T>& matrix, std::int64_t count, std::int64_t shift) {
-    std::vector<double> parts(2 * std::max<std::int64_t>(0, count), 0.0);
+std::vector<std::complex<double>> diagonal_values(const DistributedMatrix& matrix, std::int64_t count, std::int64_t shift) {
+    std::vector<std::complex<double>> values(std::max<std::int64_t>(0, count));
+    const auto as_number = matrix.kernels().elements().as_number;
     const bool here = matrix.takes_part();
     for (std::int64_t l = 0; here && l < matrix.local_columns(); ++l) {
         const auto i = matrix.column_index(l) - shift;
         if (i < 0 || i >= count) continue;
         const auto row = matrix.rows_below(i);
-        if (row == matrix.local_rows() || matrix.row(row) != i) continue;
-        const T value = matrix.column(l)[row];
-        parts[2 * i] = std::real(value);
-        parts[2 * i + 1] = std::imag(value);
+        if (row < matrix.local_rows() && matrix.row(row) == i) values[i] = as_number(matrix.at(row, l));
     }
     const auto& comm = matrix.world().communicator();
+    auto* const parts = reinterpret_cast<double*>(values.data());
     if (matrix.layout().single())
-        comm.broadcast(parts, matrix.layout().ranks[0]);
+        comm.broadcast(parts, 2 * std::ssize(values) * std::int64_t{sizeof(double)}, matrix.layout().ranks[0]);
     else
-        comm.sum(parts.data(), std::ssize(parts));
-    std::vector<T> result;
-    for (std::size_t i = 0; i < parts.size(); i += 2) {
-        const auto re = static_cast<real_of<T>>(parts[i]);
-        if constexpr (local::is_complex<T>)
-            result.emplace_back(re, static_cast<real_of<T>>(parts[i + 1]));
-        else
-            result.push_back(re);
-    }
-    return result;
+        comm.sum(parts, 2 * std::ssize(values));
+    return values;
 }
 
 namespace {
 
-/// R from the upper triangle of A, each row times a factor: those that make its diagonal real and not negative.
-template <class T>
-void copy_triangle(const DistributedMatrix<T>& A, const std::vector<T>& factors, DistributedMatrix<T>& R) {
-    const auto k = std::ssize(factors);
-    std::vector<T> by_row;
-    for (std::int64_t i = 0; i < R.local_rows(); ++i) by_row.push_back(factors[R.row(i)]);
+/// R from the upper triangle of A, each row times the conjugate of its phase: this makes its diagonal real and not negative.
+void copy_triangle(const DistributedMatrix& A, const Buffer<std::byte>& phases, DistributedMatrix& R) {
+    const auto& kernels = A.kernels();
+    const auto& elements = kernels.elements();
+    const auto k = phases.size() / kernels.size;
+    Buffer<std::byte> by_row(R.local_rows() * kernels.size);
+    for (std::int64_t i = 0; i < R.local_rows(); ++i)
+        copy_element(element_at(by_row.data(), i, kernels.size), element_at(phases.data(), R.row(i), kernels.size), kernels.size);
     for (std::int64_t l = 0; l < R.local_columns(); ++l) {
         const auto j = R.column_index(l);
         const auto end = std::min(R.local_rows(), R.rows_below(j + 1));
-        const T* const from = A.column(l);
-        T* const to = R.column(l);
-        for (std::int64_t i = 0; i < end; ++i) to[i] = local::multiply(by_row[i], from[i]);
-        std::fill(to + end, to + R.local_rows(), T(0));
-        if (j < k && end > 0 && R.row(end - 1) == j) to[end - 1] = std::real(to[end - 1]);
-    }
-}
-
-template <class T>
-void scale_columns(DistributedMatrix<T>& Q, const std::vector<T>& factors) {
-    const auto count = Q.columns_below(std::ssize(factors));
-    for (std::int64_t l = 0; l < count; ++l) {
-        const T factor = factors[Q.column_index(l)];
-        if (factor != T(1))
-            for (std::int64_t i = 0; i < Q.local_rows(); ++i) Q.column(l)[i] = local::multiply(factor, Q.column(l)[i]);
+        kernels.multiply(by_row.data(), true, A.at(0, l), R.at(0, l), end);
+        R.clear(end, l, R.local_rows() - end);
+        if (elements.is_complex && j < k && end > 0 && R.row(end - 1) == j) elements.make_real(R.at(end - 1, l), 1);
     }
 }
 
 }  // namespace
 
-template <class T>
-void qr_on_grid(DistributedMatrix<T>& A, DistributedMatrix<T>& R) {
+void qr_on_grid(DistributedMatrix& A, DistributedMatrix& R) {
     const auto k = std::min(A.rows(), A.columns());
     if (k == 0) return;
+    const auto& kernels = A.kernels();
     const auto grid = make_grid(A.world(), A.layout());
     const auto a = grid->describe(A.layout(), A.distance());
     const int m = to_int(A.rows()), n = to_int(A.columns()), width = to_int(k), one = 1;
-    std::vector<T> tau(A.local_columns() + 1);
-    with_workspace(A, grid.get(), "QR", [&](T* work, const int* size, int* info) {
-        Fortran<T>::pgeqrf(&m, &n, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
+    auto tau = Buffer<std::byte>::zeros((A.local_columns() + 1) * kernels.size);
+    with_workspace(A, grid.get(), "QR", [&](void* work, const int* size, int* info) {
+        kernels.pgeqrf(&m, &n, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
     });
-    auto phases = diagonal_values(A, k);
-    for (auto& d : phases) {
-        const auto size = std::abs(d);
-        d = size == 0 ? T(1) : d / size;
-    }
-    auto conjugates = phases;
-    for (auto& phase : conjugates) phase = local::conjugate(phase);
-    if (A.takes_part()) copy_triangle(A, conjugates, R);
-    with_workspace(A, grid.get(), "QR", [&](T* work, const int* size, int* info) {
-        Fortran<T>::porgqr(&m, &width, &width, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
+    Buffer<std::byte> phases(k * kernels.size);
+    kernels.phases(diagonal_values(A, k).data(), k, phases.data());
+    if (A.takes_part()) copy_triangle(A, phases, R);
+    with_workspace(A, grid.get(), "QR", [&](void* work, const int* size, int* info) {
+        kernels.porgqr(&m, &width, &width, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
     });
-    if (A.takes_part()) scale_columns(A, phases);
+    const auto count = A.takes_part() ? A.columns_below(k) : 0;
+    for (std::int64_t l = 0; l < count; ++l)
+        kernels.scale(element_at(phases.data(), A.column_index(l), kernels.size), A.at(0, l), A.local_rows());
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template std::vector<T> diagonal_values(const DistributedMatrix<T>&, std::int64_t, std::int64_t);                                      \
-    template void qr_on_grid(DistributedMatrix<T>&, DistributedMatrix<T>&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

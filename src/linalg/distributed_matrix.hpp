@@ -5,8 +5,10 @@
 #include "interface/tensor_state.hpp"
 #include "linalg/matricization.hpp"
 #include "linalg/matrix_exchange.hpp"
+#include "linalg/matrix_kernels.hpp"
 #include "linalg/matrix_layout.hpp"
 
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,18 +41,22 @@ private:
 void reserve_buffers(WorldState& world, const MatrixExchange& exchange, std::int64_t element_bytes, const std::string& what);
 
 /// A rank's part of a matrix, owned or the caller's. Column-major; on ranks outside of the grid there is none.
-template <class T>
 class DistributedMatrix {
 public:
     /// Not initialised. Collective. @param least_rows the local array has at least so many rows
     /// @throws OutOfMemory, Unsupported on every rank
-    DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what, std::int64_t least_rows = 0);
+    DistributedMatrix(const MatrixKernels& kernels, std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what,
+                      std::int64_t least_rows = 0);
     /// Takes over an array that is dense on the ranks that have a part, for a matrix on one rank. Local.
     /// @throws OutOfMemory on every rank
-    DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements, const std::string& what);
+    DistributedMatrix(const MatrixKernels& kernels, std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<std::byte> elements,
+                      const std::string& what);
     /// A view. Local.
-    DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, T* data, std::int64_t leading_dimension);
+    DistributedMatrix(const MatrixKernels& kernels, std::shared_ptr<WorldState> world, MatrixLayout layout, void* data,
+                      std::int64_t leading_dimension);
 
+    /// Of the element type.
+    const MatrixKernels& kernels() const { return *kernels_; }
     const MatrixLayout& layout() const { return layout_; }
     WorldState& world() const { return *world_; }
     const std::shared_ptr<WorldState>& shared_world() const { return world_; }
@@ -59,12 +65,18 @@ public:
     /// Rows and columns that this rank has.
     std::int64_t local_rows() const { return local_rows_; }
     std::int64_t local_columns() const { return local_columns_; }
-    T* data() { return data_; }
-    const T* data() const { return data_; }
-    /// Distance of columns.
+    std::byte* data() { return data_; }
+    const std::byte* data() const { return data_; }
+    /// Distance of columns, in elements.
     std::int64_t distance() const { return distance_; }
-    T* column(std::int64_t j) { return data_ + j * distance_; }
-    const T* column(std::int64_t j) const { return data_ + j * distance_; }
+    /// Address of a local element.
+    std::byte* at(std::int64_t i, std::int64_t j) { return data_ + (i + j * distance_) * kernels_->size; }
+    const std::byte* at(std::int64_t i, std::int64_t j) const { return data_ + (i + j * distance_) * kernels_->size; }
+    /// A local column of elements of their type.
+    template <class T>
+    T* column(std::int64_t j) {
+        return reinterpret_cast<T*>(at(0, j));
+    }
     /// Coordinate of this rank on the grid, -1 outside of it.
     std::int64_t position() const { return position_; }
     bool takes_part() const { return position_ >= 0; }
@@ -75,23 +87,28 @@ public:
     /// Number of local rows (columns) with an index below `i`.
     std::int64_t rows_below(std::int64_t i) const { return below(layout_.rows, layout_.grid_row(position_), i); }
     std::int64_t columns_below(std::int64_t j) const { return below(layout_.columns, layout_.grid_column(position_), j); }
-    /// Sets elements above (below) the diagonal to zero.
+    /// Sets `count` elements of a local column from row `i` on to zero.
+    void clear(std::int64_t i, std::int64_t j, std::int64_t count) {
+        if (count > 0) std::memset(at(i, j), 0, count * kernels_->size);
+    }
     void clear_above_diagonal();
-    void clear_below_diagonal();
     void clear();
+    /// Copies the elements of a matrix that lies alike. Local.
+    void copy_from(const DistributedMatrix& other);
     /// Gives the array away where it is owned and dense, else an empty one. Its memory is accounted for until the matrix goes.
-    Buffer<T> release();
+    Buffer<std::byte> release();
 
 private:
     static std::int64_t below(BlockAxis axis, std::int64_t coordinate, std::int64_t i) {
         axis.extent = i;
         return axis.count(coordinate);
     }
+    const MatrixKernels* kernels_;
     std::shared_ptr<WorldState> world_;
     MatrixLayout layout_;
     std::int64_t position_ = -1, local_rows_ = 0, local_columns_ = 0, distance_ = 1;
-    Buffer<T> own_;
-    T* data_ = nullptr;
+    Buffer<std::byte> own_;
+    std::byte* data_ = nullptr;
     std::optional<HeldMemory> held_;
 };
 
@@ -101,22 +118,15 @@ enum class Part : std::uint8_t { all, lower, upper };
 /// A tensor as a matrix in a layout; the copy may be overwritten. With `adjoint` the layout is that of the adjoint matrix.
 /// Collective.
 /// @throws InvalidArgument on every rank if an element of the part is infinite or not a number
-template <class T>
-DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint = false,
-                          Part part = Part::all, std::int64_t least_rows = 0);
+DistributedMatrix load(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint = false,
+                       Part part = Part::all, std::int64_t least_rows = 0);
 
 /// A new tensor with the extents of rows, then columns (with `adjoint`: of the adjoint matrix), and the elements of a matrix,
 /// which it takes over where it lies right. Collective.
-template <class T>
-Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::vector<std::int64_t>& row_extents,
-                const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint = false);
+std::shared_ptr<TensorState> store(const World& world, DistributedMatrix&& matrix, const std::vector<std::int64_t>& row_extents,
+                                   const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint = false);
 
 /// Throws InvalidArgument on every rank if an element is infinite or not a number. Collective.
-template <class T>
-void check_finite(const DistributedMatrix<T>& matrix, Part part, const std::string& text);
-
-/// A tensor without symmetry, each dimension a slot by itself: the given one or an unpacked copy in `unpacked`. Collective.
-template <class T>
-const TensorState& unpacked(const std::shared_ptr<TensorState>& tensor, Tensor<T>& copy);
+void check_finite(const DistributedMatrix& matrix, Part part, const std::string& text);
 
 }  // namespace arges::linalg

@@ -1,8 +1,8 @@
 // Tensor to block-cyclic matrix and back, without keys: a message is a list of rows times a list of columns, which both sides make alike.
 #include "linalg/matrix_exchange.hpp"
 
+#include "base/element_at.hpp"
 #include "base/first_error.hpp"
-#include "base/instantiate.hpp"
 #include "layout/element_locator.hpp"
 
 #include <algorithm>
@@ -104,11 +104,17 @@ struct TransferSide {
     std::int64_t first() const { return list != nullptr && list->stride >= 0 ? list->first() : 0; }
 };
 
-/// Copies a two-dimensional set of elements, `inner` fastest.
-template <class T>
-void copy(const TransferSide (&from_sides)[2], const TransferSide (&to_sides)[2], const std::int64_t (&counts)[2], const T* from, T* to,
-          bool conjugate) {
-    local::TransferAxis axes[2];
+/// Both axes of a message of so many elements along the first one.
+std::array<TransferSide, 2> dense_sides(std::int64_t count) { return {TransferSide{nullptr, 1}, TransferSide{nullptr, count}}; }
+
+std::array<TransferSide, 2> listed_sides(const std::array<const OffsetList*, 2>& lists) {
+    return {TransferSide{lists[0]}, TransferSide{lists[1]}};
+}
+
+/// Copies a two-dimensional set of elements, the first axis fastest.
+void copy(const MatrixKernels& kernels, const std::array<TransferSide, 2>& from_sides, const std::array<TransferSide, 2>& to_sides,
+          const std::array<std::int64_t, 2>& counts, const void* from, void* to, bool conjugate) {
+    std::array<local::TransferAxis, 2> axes;
     std::vector<std::int64_t> dense[2];
     for (int a = 0; a < 2; ++a) {
         axes[a].count = counts[a];
@@ -116,8 +122,8 @@ void copy(const TransferSide (&from_sides)[2], const TransferSide (&to_sides)[2]
         if (f.stride() >= 0 && t.stride() >= 0) {
             axes[a].from_stride = f.stride();
             axes[a].to_stride = t.stride();
-            from += f.first();
-            to += t.first();
+            from = element_at(from, f.first(), kernels.size);
+            to = element_at(to, t.first(), kernels.size);
             continue;
         }
         const auto listed = [&](const TransferSide& side) {
@@ -128,7 +134,7 @@ void copy(const TransferSide (&from_sides)[2], const TransferSide (&to_sides)[2]
         axes[a].from = listed(f);
         axes[a].to = listed(t);
     }
-    local::transfer<T>(axes, from, to, T(1), {conjugate, false});
+    kernels.transfer(axes, from, to, conjugate);
 }
 
 }  // namespace
@@ -195,70 +201,46 @@ bool MatrixExchange::is_identity() const {
            t.columns->offsets == m.columns->offsets;
 }
 
-template <class T>
-void MatrixExchange::pack(const Block& block, const T* from, T* buffer) const {
-    const auto *inner = rows_first_ ? block.rows : block.columns, *outer = rows_first_ ? block.columns : block.rows;
-    copy<T>({{inner}, {outer}}, {{nullptr, 1}, {nullptr, inner->count()}}, {inner->count(), outer->count()}, from, buffer, false);
-}
-
-template <class T>
-void MatrixExchange::unpack(const Block& block, const T* buffer, T* to, bool conjugate) const {
-    const auto *inner = rows_first_ ? block.rows : block.columns, *outer = rows_first_ ? block.columns : block.rows;
-    copy<T>({{nullptr, 1}, {nullptr, inner->count()}}, {{inner}, {outer}}, {inner->count(), outer->count()}, buffer, to, conjugate);
-}
-
-template <class T>
-void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix, bool conjugate,
+void MatrixExchange::move(const MatrixKernels& kernels, const void* from, void* to, bool to_matrix, bool conjugate,
                           Workspace& workspace) const {
+    const auto &out = to_matrix ? in_tensor_ : in_matrix_, &in = to_matrix ? in_matrix_ : in_tensor_;
     const Workspace::Scope scope(workspace);
     FirstError error;
-    T* next = workspace.take<T>(elements(out, to_matrix) + elements(in, to_matrix));
+    auto* next = workspace.take<std::byte>((elements(out, to_matrix) + elements(in, to_matrix)) * kernels.size);
     const auto pieces = [&](const std::vector<Block>& blocks) {
         std::vector<Piece> result;
         for (const auto& block : blocks) {
             if (to_matrix && !block.same_copy) continue;
-            result.push_back({block.peer, reinterpret_cast<std::byte*>(next), block.count() * std::int64_t{sizeof(T)}});
-            next += block.count();
+            result.push_back({block.peer, next, block.count() * kernels.size});
+            next += result.back().bytes;
         }
         return result;
+    };
+    // Between a block of a side and its message, which is dense.
+    const auto copy_block = [&](const Block& block, const void* source, void* target, bool packs) {
+        const auto sides = lists(block);
+        const auto listed = listed_sides(sides), dense = dense_sides(sides[0]->count());
+        copy(kernels, packs ? listed : dense, packs ? dense : listed, {sides[0]->count(), sides[1]->count()}, source, target,
+             !packs && conjugate);
     };
     const auto sends = pieces(out), receives = pieces(in);
     std::size_t piece = 0;
     error.run([&] {
         for (const auto& block : out)
-            if (block.same_copy || !to_matrix) pack(block, from, reinterpret_cast<T*>(sends[piece++].data));
+            if (block.same_copy || !to_matrix) copy_block(block, from, sends[piece++].data, true);
     });
     PendingExchange pending;
     if (comm_ != nullptr) pending = comm_->start(sends, receives);
-    const auto &f = to_matrix ? own_in_tensor_ : own_in_matrix_, &t = to_matrix ? own_in_matrix_ : own_in_tensor_;
-    const auto *from_inner = rows_first_ ? f.rows : f.columns, *from_outer = rows_first_ ? f.columns : f.rows;
-    const auto *to_inner = rows_first_ ? t.rows : t.columns, *to_outer = rows_first_ ? t.columns : t.rows;
     error.run([&] {
-        if (f.count() > 0)
-            copy<T>({{from_inner}, {from_outer}}, {{to_inner}, {to_outer}}, {from_inner->count(), from_outer->count()}, from, to,
-                    conjugate);
+        const auto source = lists(to_matrix ? own_in_tensor_ : own_in_matrix_), target = lists(to_matrix ? own_in_matrix_ : own_in_tensor_);
+        if (source[0]->count() * source[1]->count() > 0)
+            copy(kernels, listed_sides(source), listed_sides(target), {source[0]->count(), source[1]->count()}, from, to, conjugate);
     });
     if (comm_ != nullptr) comm_->finish(pending);
     error.rethrow();
     piece = 0;
     for (const auto& block : in)
-        if (block.same_copy || !to_matrix) unpack(block, reinterpret_cast<const T*>(receives[piece++].data), to, conjugate);
+        if (block.same_copy || !to_matrix) copy_block(block, receives[piece++].data, to, false);
 }
-
-template <class T>
-void MatrixExchange::gather(const T* tensor, T* matrix, bool conjugate, Workspace& workspace) const {
-    move(in_tensor_, in_matrix_, tensor, matrix, true, conjugate, workspace);
-}
-
-template <class T>
-void MatrixExchange::scatter(const T* matrix, T* tensor, bool conjugate, Workspace& workspace) const {
-    move(in_matrix_, in_tensor_, matrix, tensor, false, conjugate, workspace);
-}
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template void MatrixExchange::gather(const T*, T*, bool, Workspace&) const;                                                            \
-    template void MatrixExchange::scatter(const T*, T*, bool, Workspace&) const;
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

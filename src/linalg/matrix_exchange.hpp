@@ -6,9 +6,10 @@
 #include "comm/communicator.hpp"
 #include "layout/layout.hpp"
 #include "linalg/matricization.hpp"
+#include "linalg/matrix_kernels.hpp"
 #include "linalg/matrix_layout.hpp"
-#include "local/transfer.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -42,12 +43,14 @@ public:
     MatrixExchange(MatrixExchange&&) = default;  // blocks point into the lists
     MatrixExchange(const MatrixExchange&) = delete;
 
-    /// Tensor to matrix; the workspace has room for buffer_elements(). Collective.
-    template <class T>
-    void gather(const T* tensor, T* matrix, bool conjugate, Workspace& workspace) const;
+    /// Tensor to matrix, both on the host; the workspace has room for buffer_elements(). Collective.
+    void gather(const MatrixKernels& kernels, const void* tensor, void* matrix, bool conjugate, Workspace& workspace) const {
+        move(kernels, tensor, matrix, true, conjugate, workspace);
+    }
     /// Matrix to tensor, likewise. Collective.
-    template <class T>
-    void scatter(const T* matrix, T* tensor, bool conjugate, Workspace& workspace) const;
+    void scatter(const MatrixKernels& kernels, const void* matrix, void* tensor, bool conjugate, Workspace& workspace) const {
+        move(kernels, matrix, tensor, false, conjugate, workspace);
+    }
     /// True if all of this rank's elements stay on it, at the same offsets.
     bool is_identity() const;
     /// Elements of buffers that gather() or scatter() takes.
@@ -65,14 +68,12 @@ private:
         std::int64_t count() const { return rows->count() * columns->count(); }
     };
     void list_blocks(const Layout& tensor, const MatrixLayout& matrix);
-    template <class T>
-    void move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix, bool conjugate,
-              Workspace& workspace) const;
+    void move(const MatrixKernels& kernels, const void* from, void* to, bool to_matrix, bool conjugate, Workspace& workspace) const;
     std::int64_t elements(const std::vector<Block>& blocks, bool to_matrix) const;
-    template <class T>
-    void pack(const Block& block, const T* from, T* buffer) const;
-    template <class T>
-    void unpack(const Block& block, const T* buffer, T* to, bool conjugate) const;
+    /// Lists of a block, that along which messages are dense first.
+    std::array<const OffsetList*, 2> lists(const Block& block) const {
+        return rows_first_ ? std::array{block.rows, block.columns} : std::array{block.columns, block.rows};
+    }
 
     const Communicator* comm_;
     std::int64_t rank_;

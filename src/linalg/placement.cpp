@@ -1,5 +1,4 @@
 // Where matrices are factorized.
-#include "base/instantiate.hpp"
 #include "base/math.hpp"
 #include "linalg/dense.hpp"
 
@@ -70,14 +69,9 @@ Placement choose_placement(const Layout& tensor, const Matricization& labels, st
     return {grid, false};
 }
 
-template <class T>
-DistributedMatrix<T> moved(DistributedMatrix<T>&& matrix, const World& world, const MatrixLayout& layout) {
+DistributedMatrix moved(DistributedMatrix&& matrix, const World& world, const MatrixLayout& layout) {
     const auto tensor = store(world, std::move(matrix), {matrix.rows()}, {matrix.columns()}, "matrix");
-    return load<T>(*tensor.state(), parse_matricization("i|j", tensor.extents(), "matrix"), layout);
+    return load(*tensor, parse_matricization("i|j", tensor->shape().extents(), "matrix"), layout);
 }
-
-#define ARGES_INSTANTIATE(T) template DistributedMatrix<T> moved(DistributedMatrix<T>&&, const World&, const MatrixLayout&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

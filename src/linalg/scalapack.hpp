@@ -8,7 +8,6 @@
 #include "linalg/distributed_matrix.hpp"
 
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <string>
 
@@ -23,8 +22,8 @@ inline void check_outcome(int info, const std::string& what) {
 }
 
 /// Runs `work` on the ranks that take part; every rank throws if one does. Collective.
-template <class T, class F>
-void on_grid(const DistributedMatrix<T>& matrix, F&& work) {
+template <class F>
+void on_grid(const DistributedMatrix& matrix, F&& work) {
     matrix.world().agree([&] {
         if (matrix.takes_part()) work();
     });
@@ -32,8 +31,7 @@ void on_grid(const DistributedMatrix<T>& matrix, F&& work) {
 
 /// Accounts for working arrays of the ranks that have a matrix, each with its own number of bytes. Collective.
 /// @throws OutOfMemory on every rank
-template <class T>
-HeldMemory hold_workspace(const DistributedMatrix<T>& matrix, std::int64_t bytes, const std::string& what) {
+inline HeldMemory hold_workspace(const DistributedMatrix& matrix, std::int64_t bytes, const std::string& what) {
     return {matrix.shared_world(), matrix.world().communicator().maximum(bytes), what, "working arrays"};
 }
 
@@ -48,29 +46,29 @@ void allocate_on(const BlacsGrid* grid, F&& allocate) {
 
 /// Size that a workspace query has put into the first element; a little more, as single precision rounds it.
 /// @throws Unsupported if the routine's own indices cannot express it
-template <class V>
-std::int64_t queried(V size, const std::string& what) {
-    const auto value = std::ceil(static_cast<double>(std::real(size)) * (1 + 1e-6)) + 1;
+inline std::int64_t queried(double size, const std::string& what) {
+    const auto value = std::ceil(size * (1 + 1e-6)) + 1;
     if (value >= 1 && value <= std::numeric_limits<int>::max()) return static_cast<std::int64_t>(value);
     throw Unsupported(what + ": the working arrays of a rank have more than 2^31 - 1 elements; use more ranks");
 }
 
 /// Calls f(work, lwork, info) on the ranks that take part to ask for the size of the workspace, and again with it. Collective.
 /// @throws OutOfMemory on every rank if the workspace is over the memory limit
-template <class T, class F>
-void with_workspace(const DistributedMatrix<T>& matrix, const BlacsGrid* grid, const std::string& what, F&& f) {
+template <class F>
+void with_workspace(const DistributedMatrix& matrix, const BlacsGrid* grid, const std::string& what, F&& f) {
+    const auto& kernels = matrix.kernels();
     std::int64_t count = 0;
     on_grid(matrix, [&] {
-        T size = 0;
+        ElementValue size(kernels.size);
         int ask = -1, info = 0;
-        f(&size, &ask, &info);
+        f(size.data(), &ask, &info);
         check_outcome(info, what);
-        count = queried(size, what);
+        count = queried(kernels.real_parts(size.data(), 1)[0], what);
     });
-    const auto held = hold_workspace(matrix, count * std::int64_t{sizeof(T)}, what);
+    const auto held = hold_workspace(matrix, count * kernels.size, what);
     on_grid(matrix, [&] {
-        Buffer<T> work;
-        allocate_on(grid, [&] { work = Buffer<T>(count); });
+        Buffer<std::byte> work;
+        allocate_on(grid, [&] { work = Buffer<std::byte>(count * kernels.size); });
         const int lwork = to_int(count);
         int info = 0;
         f(work.data(), &lwork, &info);

@@ -13,15 +13,15 @@ SymmetricEigen symmetric_eigen(const std::vector<double>& matrix, int n) {
     std::vector<double> work(64 * static_cast<std::size_t>(n) + 64);
     const int size = work.size();
     int info = 0;
-    FortranReal<double>::syev("V", "L", &n, result.vectors.data(), &n, result.values.data(), work.data(), &size, &info, 1, 1);
+    dsyev_("V", "L", &n, result.vectors.data(), &n, result.values.data(), work.data(), &size, &info, 1, 1);
     if (info != 0) throw Error("the eigenvalues of a Gram matrix were not found; use another seed or a regularization");
     return result;
 }
 
 std::optional<std::vector<double>> positive_inverse(std::vector<double> matrix, int n) {
     int info = 0;
-    Fortran<double>::potrf("L", &n, matrix.data(), &n, &info, 1);
-    if (info == 0) Fortran<double>::potri("L", &n, matrix.data(), &n, &info, 1);
+    dpotrf_("L", &n, matrix.data(), &n, &info, 1);
+    if (info == 0) dpotri_("L", &n, matrix.data(), &n, &info, 1);
     if (info != 0) return std::nullopt;
     return matrix;
 }
@@ -30,7 +30,7 @@ bool solve_positive(double* matrix, int n, int leading, double* right, double cu
     double most = 0;
     for (int c = 0; c < n; ++c) most = std::max(most, matrix[static_cast<std::ptrdiff_t>(c) * (leading + 1)]);
     int info = 0;
-    Fortran<double>::potrf("L", &n, matrix, &leading, &info, 1);
+    dpotrf_("L", &n, matrix, &leading, &info, 1);
     if (info != 0) return false;
     for (int c = 0; c < n; ++c) {
         const double pivot = matrix[static_cast<std::ptrdiff_t>(c) * (leading + 1)];
@@ -38,8 +38,7 @@ bool solve_positive(double* matrix, int n, int leading, double* right, double cu
     }
     const int one = 1;
     const double unit = 1;
-    for (const char* transposed : {"N", "T"})
-        Fortran<double>::trsm("L", "L", transposed, "N", &n, &one, &unit, matrix, &leading, right, &n, 1, 1, 1, 1);
+    for (const char* transposed : {"N", "T"}) dtrsm_("L", "L", transposed, "N", &n, &one, &unit, matrix, &leading, right, &n, 1, 1, 1, 1);
     return true;
 }
 

@@ -1,5 +1,4 @@
 // SVD of matricizations: tall and wide ones by QR first (Chan, ACM Trans. Math. Softw. 8, 1982), with TSQR; then by bidiagonal form.
-#include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "linalg/checks.hpp"
 #include "linalg/dense.hpp"
@@ -8,11 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 
-namespace arges {
-
-using namespace linalg;
+namespace arges::linalg {
 
 namespace {
 
@@ -20,36 +16,34 @@ namespace {
 constexpr double tall_ratio = 1.6;
 
 /// SVD of a matrix whose rows are spread, or that is on one rank: of R, times Q.
-template <class T>
-DenseSvd<T> by_tall_qr(const World& world, DistributedMatrix<T>& A, const SvdCut& cut, bool U, bool Vh) {
+DenseSvd by_tall_qr(const World& world, DistributedMatrix& A, const SvdCut& cut, bool U, bool Vh) {
     const auto shared = A.shared_world();
     const auto n = A.columns();
-    TallQr<T> tall(A);
+    TallQr tall(A);
     const auto on_first = on_one_rank(n, n, A.layout().ranks[0]);
-    DistributedMatrix<T> R(shared, on_first, tall.take_r(), "SVD");
+    DistributedMatrix R(A.kernels(), shared, on_first, tall.take_r(), "SVD");
     const auto grid = choose_layout(n, n, shared->size(), {});
     if (!grid.single()) R = moved(std::move(R), world, grid);
     auto result = svd_by_bidiagonal(R, cut, U, Vh);
     if (!U) return result;
     auto right = grid.single() ? std::move(*result.U) : moved(std::move(*result.U), world, on_first.resized(n, result.kept));
-    result.U.emplace(shared, A.layout().resized(A.rows(), result.kept), "SVD");
+    result.U.emplace(A.kernels(), shared, A.layout().resized(A.rows(), result.kept), "SVD");
     tall.multiply(right.data(), *result.U);
     return result;
 }
 
-template <class T>
-SvdResult<T> exact(const TensorState& tensor, const Matricization& labels, const SvdOptions& options) {
+AnySvd exact(const TensorState& tensor, const Matricization& labels, const SvdOptions& options) {
     const auto m = labels.rows.size, n = labels.columns.size;
     const bool wide = m < n;  // then of the adjoint: A^H = V S U^H
     const auto& world = tensor.world_handle;
     const auto placement = choose_placement(tensor.shape(), wide ? labels.flipped() : labels, world.size(), options.grid, Purpose::svd);
     const bool tall =
         placement.tall && static_cast<double>(std::max(m, n)) >= tall_ratio * static_cast<double>(std::min(m, n)) && std::min(m, n) > 0;
-    auto A = load<T>(tensor, labels, placement.layout, wide, Part::all, tall ? TallQr<T>::least_rows(std::min(m, n), placement.layout) : 0);
+    auto A = load(tensor, labels, placement.layout, wide, Part::all, tall ? TallQr::least_rows(std::min(m, n), placement.layout) : 0);
     const SvdCut cut{options.rank, options.tolerance, options.absolute_tolerance};
     const bool U = wide ? options.right : options.left, Vh = wide ? options.left : options.right;
     auto dense = tall ? by_tall_qr(world, A, cut, U, Vh) : svd_by_bidiagonal(A, cut, U, Vh);
-    SvdResult<T> result;
+    AnySvd result;
     result.discarded = tail_norm(dense.s, dense.kept);
     dense.s.resize(dense.kept);
     result.s = std::move(dense.s);
@@ -75,11 +69,17 @@ void check_options(const SvdOptions& options, const std::string& text) {
                               number(options.power_iterations) + " power iterations; they must not be negative");
 }
 
+/// Largest deviation of the factors that are there from orthonormal ones. Collective.
+double largest_deviation(const AnySvd& result) {
+    const double left = result.U ? orthogonality(DenseTensor(result.U)) : 0;
+    return std::max(left, result.Vh ? orthogonality(DenseTensor(result.Vh), true) : 0);
+}
+
 /// Nothing as large as the matrix is made, but with checks one element after another of the product of the factors.
-template <class T>
-SvdResult<T> of_sparse(const IndexedTensor<T>& A, const SvdOptions& options) {
-    const auto& state = A.factor().sparse;
-    const auto labels = parse_matricization(A.factor().labels, state->lengths(), state->title());
+AnySvd of_sparse(const Factor& A, const SvdOptions& options) {
+    const auto& state = *A.sparse;
+    const auto& kernels = matrix_kernels(*state.kernels);
+    const auto labels = parse_matricization(A.labels, state.lengths(), state.title());
     check_options(options, labels.text);
     if (options.method != SvdMethod::randomized)
         throw InvalidArgument("svd of " + labels.text +
@@ -87,48 +87,41 @@ SvdResult<T> of_sparse(const IndexedTensor<T>& A, const SvdOptions& options) {
                               "take to_dense()");
     if (std::min(labels.rows.size, labels.columns.size) == 0)
         throw InvalidArgument("svd of " + labels.text + ": the matrix has no elements");
-    const SparseTensor<T> tensor(state);
-    const auto norm = tensor.norm();
-    auto result = randomized_svd<T>(state->world_handle, A.factor(), norm, labels, options);
-    if (options.left && options.checks) result.checks.orthogonality = orthogonality(result.U);
-    if (options.right && options.checks)
-        result.checks.orthogonality = std::max(result.checks.orthogonality, orthogonality(result.Vh, true));
+    const auto norm = kernels.norm(A);
+    auto result = randomized_svd(kernels, state.world_handle, A, norm, labels, options);
+    if (options.checks) result.checks.orthogonality = largest_deviation(result);
     if (!options.checks || !options.left || !options.right || norm == 0) return result;
     // |A - U S Vh|^2 = |A|^2 - 2 Re <U S Vh, A> + |S|^2.
     double squares = norm * norm;
-    const auto s = as_tensor<T>(state->world_handle, result.s);
-    for (auto x : result.s) squares += static_cast<double>(x) * x;
-    const T inner =
-        IndexedTensor<T>(Factor{nullptr, labels_by_dimension(labels), false, state}) *
-        conj(result.U[with_label(labels.rows.labels, joint)] * s[{joint.c_str()}] * result.Vh[label_first(joint, labels.columns.labels)]);
-    result.checks.residual = std::sqrt(std::max(0.0, squares - 2 * static_cast<double>(std::real(inner)))) / norm;
+    for (auto x : result.s) squares += x * x;
+    const auto& elements = kernels.elements();
+    ElementValue inner(elements.size);
+    const Term product{.factors = {Factor{nullptr, labels_by_dimension(labels), false, A.sparse},
+                                   conjugate(DenseTensor(result.U)[with_label(labels.rows.labels, joint)]),
+                                   conjugate(as_tensor(kernels, state.world_handle, result.s)[{joint.c_str()}]),
+                                   conjugate(DenseTensor(result.Vh)[label_first(joint, labels.columns.labels)])}};
+    statements::total({product}, elements, inner.data());
+    result.checks.residual = std::sqrt(std::max(0.0, squares - 2 * elements.as_number(inner.data()).real())) / norm;
     return result;
 }
 
 }  // namespace
 
-template <class T>
-SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options) {
-    const CollectiveCall call(ranks_of(A), "svd", digest_of(A), options.rank.value_or(0), options.tolerance, options.absolute_tolerance,
-                              options.left, options.right, options.method, options.oversampling, options.power_iterations, options.seed,
-                              options.checks, digest_of(options.grid));
-    if (A.factor().sparse) return of_sparse(A, options);
-    Operand<T> a(A, "svd");
+AnySvd svd(const Factor& A, const SvdOptions& options) {
+    const CollectiveCall call(ranks_of(A), "svd", A, options.rank.value_or(0), options.tolerance, options.absolute_tolerance, options.left,
+                              options.right, options.method, options.oversampling, options.power_iterations, options.seed, options.checks,
+                              options.grid);
+    if (A.sparse) return of_sparse(A, options);
+    Operand a(A, "svd");
     const auto& labels = a.labels;
     check_options(options, labels.text);
     const bool randomized = options.method == SvdMethod::randomized && std::min(labels.rows.size, labels.columns.size) > 0;
     auto result =
-        randomized ? randomized_svd<T>(a.world(), A.factor(), a.tensor().norm(), labels, options) : exact<T>(a.plain(), labels, options);
-    if (options.checks) {
-        if (options.left && options.right) result.checks.residual = residual(A, labels, result.U, &result.s, result.Vh);
-        if (options.left) result.checks.orthogonality = orthogonality(result.U);
-        if (options.right) result.checks.orthogonality = std::max(result.checks.orthogonality, orthogonality(result.Vh, true));
-    }
+        randomized ? randomized_svd(a.kernels, a.world(), A, a.tensor().norm(), labels, options) : exact(a.plain(), labels, options);
+    if (options.checks && options.left && options.right)
+        result.checks.residual = residual(a.tensor(), labels, DenseTensor(result.U), &result.s, DenseTensor(result.Vh));
+    if (options.checks) result.checks.orthogonality = largest_deviation(result);
     return result;
 }
 
-#define ARGES_INSTANTIATE(T) template SvdResult<T> svd(const IndexedTensor<T>&, const SvdOptions&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
-
-}  // namespace arges
+}  // namespace arges::linalg

@@ -38,12 +38,11 @@ struct Coordinates final : StreamStorage<T> {
 
 }  // namespace
 
-template <class T>
-MemoryTally coordinates_memory(std::span<const std::int64_t> rows, std::int64_t count) {
+MemoryTally coordinates_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count) {
     MemoryTally tally;
     tally.add(sorting_memory(count));
     const auto positions = tally.held();
-    tally.hold(count * static_cast<std::int64_t>(sizeof(T) + rows.size() * sizeof(std::uint32_t)));
+    tally.hold(count * (element_bytes + std::ssize(rows) * std::int64_t{sizeof(std::uint32_t)}));
     tally.hold(-positions);
     return tally;
 }
@@ -55,8 +54,5 @@ std::unique_ptr<Mttkrp<T>> make_coordinates(const LocalNonzeros<T>& nonzeros, st
 
 template std::unique_ptr<Mttkrp<float>> make_coordinates(const LocalNonzeros<float>&, std::span<const int>);
 template std::unique_ptr<Mttkrp<double>> make_coordinates(const LocalNonzeros<double>&, std::span<const int>);
-
-template MemoryTally coordinates_memory<float>(std::span<const std::int64_t>, std::int64_t);
-template MemoryTally coordinates_memory<double>(std::span<const std::int64_t>, std::int64_t);
 
 }  // namespace arges::sparse

@@ -119,10 +119,10 @@ bool is_csf_root(std::span<const std::int64_t> rows, Format format, std::span<co
     return std::find(roots.begin(), roots.end(), mode) != roots.end();
 }
 
-template <class T>
-MemoryTally csf_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes) {
+MemoryTally csf_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, Format format,
+                       std::span<const int> modes) {
     MemoryTally tally;
-    for (int root : csf_roots(rows, format, modes)) tally.add(FiberTree<T>::memory(rows, modes_from(root, rows), count));
+    for (int root : csf_roots(rows, format, modes)) tally.add(fiber_tree_memory(element_bytes, rows, modes_from(root, rows), count));
     return tally;
 }
 
@@ -133,8 +133,5 @@ std::unique_ptr<Mttkrp<T>> make_csf(const LocalNonzeros<T>& nonzeros, Format for
 
 template std::unique_ptr<Mttkrp<float>> make_csf(const LocalNonzeros<float>&, Format, std::span<const int>);
 template std::unique_ptr<Mttkrp<double>> make_csf(const LocalNonzeros<double>&, Format, std::span<const int>);
-
-template MemoryTally csf_memory<float>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>);
-template MemoryTally csf_memory<double>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>);
 
 }  // namespace arges::sparse

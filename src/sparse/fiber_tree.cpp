@@ -60,16 +60,17 @@ FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_
     for (auto l = depth; l < modes.size(); ++l) flat.push_back(std::move(sorted[l]));
 }
 
-template <class T>
-MemoryTally FiberTree<T>::memory(std::span<const std::int64_t> rows, std::span<const int> modes, std::int64_t count, double least_fill) {
+MemoryTally fiber_tree_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::span<const int> modes,
+                              std::int64_t count) {
+    constexpr auto padding = FiberTree<double>::padding;
     constexpr std::int64_t index = sizeof(std::uint32_t), node = index + sizeof(std::int64_t);
     const auto order = std::ssize(modes), room = count + static_cast<std::int64_t>(padding);
     MemoryTally tally;
     tally.add(sorting_memory(count));
-    tally.hold(room * (order * index + std::int64_t{sizeof(T)}) + count);  // sorted, and differences of a byte
-    const auto filled = static_cast<double>(count) / least_fill;
+    tally.hold(room * (order * index + element_bytes) + count);  // sorted, and differences of a byte
+    const auto filled = static_cast<double>(count) / FiberTree<double>::default_least_fill;
     double tuples = 1;
-    std::int64_t level_bytes = 0, kept = room * std::int64_t{sizeof(T)};
+    std::int64_t level_bytes = 0, kept = room * element_bytes;
     for (std::int64_t p = 0; p < order; ++p) {
         tuples *= rows[modes[p]];
         const auto most = std::min(tuples, p == 0 ? static_cast<double>(count) : filled);

@@ -38,11 +38,6 @@ struct FiberTree {
     FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> modes, double least_fill = default_least_fill);
 
     std::int64_t bytes() const;
-    /// Memory of the constructor, an upper bound; what it holds at the end is the tree. Levels are bounded by the nonzeros that a node must
-    /// have, and by the numbers of index tuples. Pure.
-    /// @param rows by mode @param modes as for the constructor
-    static MemoryTally memory(std::span<const std::int64_t> rows, std::span<const int> modes, std::int64_t count,
-                              double least_fill = default_least_fill);
     int depth() const { return levels.size(); }
 
     /// First nonzero below a node of level 0.
@@ -59,6 +54,12 @@ struct FiberTree {
     /// Part `part` of `parts` equal ones.
     Range part(int part, int parts) const { return range(count * part / parts, count * (part + 1) / parts); }
 };
+
+/// Memory of the constructor of a FiberTree, an upper bound; what it holds at the end is the tree. Levels are bounded by the nonzeros that
+/// a node must have, and by the numbers of index tuples. Pure.
+/// @param rows by mode @param modes as for the constructor
+MemoryTally fiber_tree_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::span<const int> modes,
+                              std::int64_t count);
 
 /// `root` first, then the other modes, shortest first: short modes near the root give few nodes.
 std::vector<int> modes_from(int root, std::span<const std::int64_t> rows);

@@ -110,18 +110,17 @@ private:
 
 }  // namespace
 
-template <class T>
-MemoryTally hicoo_memory(std::span<const std::int64_t> rows, std::int64_t count) {
+MemoryTally hicoo_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count) {
     const auto order = std::ssize(rows);
     double places = 1;
-    for (auto n : rows) places *= static_cast<double>((n >> BlockedNonzeros<T>::block_bits) + 1);
+    for (auto n : rows) places *= static_cast<double>((n >> BlockedNonzeros<double>::block_bits) + 1);
     const auto blocks = static_cast<std::int64_t>(std::min(places, static_cast<double>(count)));
     MemoryTally tally;
     tally.add(sorting_memory(count));
     const auto positions = tally.held();
     tally.pass((order + 1) * count);  // offsets of all modes are copies of one more
     tally.hold(order * count + blocks * (order * std::int64_t{sizeof(std::uint32_t)} + 8) + 8);
-    tally.hold(count * std::int64_t{sizeof(T)});
+    tally.hold(count * element_bytes);
     tally.hold(-positions);
     return tally;
 }
@@ -133,8 +132,5 @@ std::unique_ptr<Mttkrp<T>> make_hicoo(const LocalNonzeros<T>& nonzeros, std::spa
 
 template std::unique_ptr<Mttkrp<float>> make_hicoo(const LocalNonzeros<float>&, std::span<const int>);
 template std::unique_ptr<Mttkrp<double>> make_hicoo(const LocalNonzeros<double>&, std::span<const int>);
-
-template MemoryTally hicoo_memory<float>(std::span<const std::int64_t>, std::int64_t);
-template MemoryTally hicoo_memory<double>(std::span<const std::int64_t>, std::int64_t);
 
 }  // namespace arges::sparse

@@ -66,12 +66,11 @@ private:
 
 }  // namespace
 
-template <class T>
-MemoryTally linear_memory(std::span<const std::int64_t> rows, std::int64_t count) {
+MemoryTally linear_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count) {
     MemoryTally tally;
     tally.add(sorting_memory(count));
     const auto positions = tally.held();
-    tally.hold(count * (std::int64_t{sizeof(T)} + LinearKey(rows).words() * std::int64_t{sizeof(std::uint64_t)}));
+    tally.hold(count * (element_bytes + LinearKey(rows).words() * std::int64_t{sizeof(std::uint64_t)}));
     tally.hold(-positions);
     return tally;
 }
@@ -83,8 +82,5 @@ std::unique_ptr<Mttkrp<T>> make_linear(const LocalNonzeros<T>& nonzeros, std::sp
 
 template std::unique_ptr<Mttkrp<float>> make_linear(const LocalNonzeros<float>&, std::span<const int>);
 template std::unique_ptr<Mttkrp<double>> make_linear(const LocalNonzeros<double>&, std::span<const int>);
-
-template MemoryTally linear_memory<float>(std::span<const std::int64_t>, std::int64_t);
-template MemoryTally linear_memory<double>(std::span<const std::int64_t>, std::int64_t);
 
 }  // namespace arges::sparse

@@ -93,7 +93,7 @@ ThreadRows<T>& FormatBase<T>::thread_rows(int mode, const typename ThreadRows<T>
 template <class T>
 std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes) {
     check_nonzeros(nonzeros, modes);
-    if (format == Format::automatic) format = choose_format<T>(nonzeros.rows, nonzeros.count(), modes);
+    if (format == Format::automatic) format = choose_format(sizeof(T), nonzeros.rows, nonzeros.count(), modes);
     switch (format) {
     case Format::coordinates: return make_coordinates(nonzeros, modes);
     case Format::hicoo: return make_hicoo(nonzeros, modes);
@@ -102,32 +102,29 @@ std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format 
     }
 }
 
-template <class T>
-MemoryTally mttkrp_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes) {
+MemoryTally mttkrp_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, Format format,
+                          std::span<const int> modes) {
     switch (format) {
-    case Format::coordinates: return coordinates_memory<T>(rows, count);
-    case Format::hicoo: return hicoo_memory<T>(rows, count);
-    case Format::linear: return linear_memory<T>(rows, count);
-    default: return csf_memory<T>(rows, count, format, modes);
+    case Format::coordinates: return coordinates_memory(element_bytes, rows, count);
+    case Format::hicoo: return hicoo_memory(element_bytes, rows, count);
+    case Format::linear: return linear_memory(element_bytes, rows, count);
+    default: return csf_memory(element_bytes, rows, count, format, modes);
     }
 }
 
-template <class T>
-std::int64_t thread_buffer_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes,
-                                  int columns, int threads) {
+std::int64_t thread_buffer_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, Format format,
+                                  std::span<const int> modes, int columns, int threads) {
     const auto parts = std::clamp<std::int64_t>(count, 1, threads);
     std::int64_t sum = 0;
     for (int mode : modes)
         if (!is_csf_root(rows, format, modes, mode))
-            sum += ThreadRows<T>::memory(parts, rows[mode], count, std::min(columns, max_lane_columns));
+            sum += thread_rows_memory(element_bytes, parts, rows[mode], count, std::min(columns, max_lane_columns));
     return sum;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template class FormatBase<T>;                                                                                                          \
-    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>);                                \
-    template MemoryTally mttkrp_memory<T>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>);                      \
-    template std::int64_t thread_buffer_memory<T>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>, int, int);
+    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

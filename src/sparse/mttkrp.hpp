@@ -48,16 +48,14 @@ std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format 
 
 /// The format that `automatic` stands for, for so many nonzeros with these numbers of rows. The rules and the measurements behind them:
 /// docs/sparse_formats.md. Pure.
-template <class T>
-Format choose_format(std::span<const std::int64_t> rows, std::int64_t count, std::span<const int> modes);
+Format choose_format(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, std::span<const int> modes);
 
 /// Memory of make_mttkrp() beside the nonzeros, an upper bound; what it holds at the end is the format. Pure.
 /// @param rows as LocalNonzeros::rows @param format not automatic
-template <class T>
-MemoryTally mttkrp_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes);
+MemoryTally mttkrp_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, Format format,
+                          std::span<const int> modes);
 /// Memory of the buffers that multiply() keeps for threads other than the first, an upper bound. Pure.
-template <class T>
-std::int64_t thread_buffer_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes,
-                                  int columns, int threads);
+std::int64_t thread_buffer_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, Format format,
+                                  std::span<const int> modes, int columns, int threads);
 
 }  // namespace arges::sparse

@@ -60,14 +60,11 @@ std::vector<int> csf_roots(std::span<const std::int64_t> rows, Format format, st
 bool is_csf_root(std::span<const std::int64_t> rows, Format format, std::span<const int> modes, int mode);
 
 /// Memory beside the nonzeros of each format, see mttkrp_memory(). Pure.
-template <class T>
-MemoryTally csf_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes);
-template <class T>
-MemoryTally coordinates_memory(std::span<const std::int64_t> rows, std::int64_t count);
-template <class T>
-MemoryTally hicoo_memory(std::span<const std::int64_t> rows, std::int64_t count);
-template <class T>
-MemoryTally linear_memory(std::span<const std::int64_t> rows, std::int64_t count);
+MemoryTally csf_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, Format format,
+                       std::span<const int> modes);
+MemoryTally coordinates_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count);
+MemoryTally hicoo_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count);
+MemoryTally linear_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count);
 
 /// csf_one, csf_two and csf_all.
 template <class T>

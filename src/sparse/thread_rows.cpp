@@ -17,11 +17,10 @@ ThreadRows<T>::ThreadRows(int parts, std::int64_t rows, const EachRow& each_row)
     error.rethrow();
 }
 
-template <class T>
-std::int64_t ThreadRows<T>::memory(int parts, std::int64_t rows, std::int64_t nonzeros, int columns) {
+std::int64_t thread_rows_memory(std::int64_t element_bytes, int parts, std::int64_t rows, std::int64_t nonzeros, int columns) {
     const auto words = ceil_div(rows, 64), places = std::min(rows, 2 * ceil_div(nonzeros, parts));
     return (parts - 1) *
-           (words * std::int64_t{sizeof(std::uint64_t) + sizeof(std::uint32_t)} + array_memory(places * columns * std::int64_t{sizeof(T)}));
+           (words * std::int64_t{sizeof(std::uint64_t) + sizeof(std::uint32_t)} + array_memory(places * columns * element_bytes));
 }
 
 template <class T>

@@ -39,9 +39,6 @@ public:
     /// Finds what each of `parts` touches, of `rows` rows. `each_row` passes on arrays of rows.
     ThreadRows(int parts, std::int64_t rows, const EachRow& each_row);
 
-    /// Memory for `columns` columns where the parts have `nonzeros` in all, an upper bound. Pure.
-    static std::int64_t memory(int parts, std::int64_t rows, std::int64_t nonzeros, int columns);
-
     int parts() const { return static_cast<int>(parts_.size()) + 1; }
 
     /// Calls work(part, target) on the threads, one part each, for a result of at most max_lane_columns columns, and adds up.
@@ -63,5 +60,8 @@ private:
     std::int64_t rows_;
     std::vector<Part> parts_;  // of the threads 1, 2, ...
 };
+
+/// Memory of a ThreadRows for `columns` columns where the parts have `nonzeros` in all, an upper bound. Pure.
+std::int64_t thread_rows_memory(std::int64_t element_bytes, int parts, std::int64_t rows, std::int64_t nonzeros, int columns);
 
 }  // namespace arges::sparse

@@ -110,18 +110,16 @@ Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode) : rows_(nonzeros.rows)
     }
 }
 
-template <class T>
-MemoryTally Ttmc<T>::memory(std::span<const std::int64_t> rows, std::int64_t count, int mode) {
-    auto tally = FiberTree<T>::memory(rows, root_and_others(mode, rows.size()), count);
+MemoryTally ttmc_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, int mode) {
+    auto tally = fiber_tree_memory(element_bytes, rows, root_and_others(mode, rows.size()), count);
     tally.hold(std::min(count, rows[mode]) * std::int64_t{sizeof(std::int64_t)});
     return tally;
 }
 
-template <class T>
-std::int64_t Ttmc<T>::product_memory(std::int64_t rows, std::int64_t columns, int threads) {
+std::int64_t ttmc_product_memory(std::int64_t element_bytes, std::int64_t rows, std::int64_t columns, int threads) {
     // Every slice that is cut has a piece that is not full, and pieces that are.
     const auto pieces = pieces_of_all + 1 + std::min(rows, pieces_of_all + 1);
-    return array_memory(pieces * columns * std::int64_t{sizeof(T)}) + threads * 2 * columns * std::int64_t{sizeof(T)};
+    return array_memory(pieces * columns * element_bytes) + threads * 2 * columns * element_bytes;
 }
 
 template <class T>

@@ -27,10 +27,6 @@ public:
     void multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const;
 
     std::int64_t bytes() const { return tree_.bytes(); }
-    /// Memory of the constructor beside the nonzeros, an upper bound; what it holds at the end is the tree. Pure.
-    static MemoryTally memory(std::span<const std::int64_t> rows, std::int64_t count, int mode);
-    /// Memory that multiply() takes for results of so many columns, an upper bound. Pure.
-    static std::int64_t product_memory(std::int64_t rows, std::int64_t columns, int threads);
 
 private:
     /// A root node with many nonzeros, which are cut into pieces at places that depend on the tensor only. Each piece is summed up by
@@ -45,5 +41,10 @@ private:
     std::vector<Heavy> heavy_;
     std::vector<typename FiberTree<T>::Range> pieces_;
 };
+
+/// Memory of the constructor of a Ttmc beside the nonzeros, an upper bound; what it holds at the end is the tree. Pure.
+MemoryTally ttmc_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, int mode);
+/// Memory that its multiply() takes for results of so many columns, an upper bound. Pure.
+std::int64_t ttmc_product_memory(std::int64_t element_bytes, std::int64_t rows, std::int64_t columns, int threads);
 
 }  // namespace arges::sparse

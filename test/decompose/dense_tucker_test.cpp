@@ -83,7 +83,7 @@ TEST(DenseUnfolding, GivesGramMatricesAndProducts) {
             const auto gram = decompose::mode_gram(moved.tensor, mode);
             std::vector<double> u;
             for (std::int64_t x = 0; x < 2 * n; ++x) u.push_back(std::floor(4 * number(9, static_cast<std::uint64_t>(x))));
-            const auto product = decompose::mode_product<double>(moved.tensor, mode, u, 2).gather();
+            const auto product = Tensor<double>(decompose::mode_product(*moved.tensor.state(), mode, u.data(), 2)).gather();
             for (std::int64_t i = 0; i < n && world.rank() == 0; ++i)
                 for (std::int64_t j = 0; j <= i; ++j) {
                     double sum = 0;

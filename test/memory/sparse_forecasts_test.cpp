@@ -87,7 +87,7 @@ TEST(SparseForecasts, CoverFormats) {
         const auto x = local(random_nonzeros(shape, 1));
         const auto modes = all_modes(x.order());
         for (auto format : {Format::coordinates, Format::csf_one, Format::csf_two, Format::csf_all, Format::hicoo, Format::linear}) {
-            const auto forecast = sparse::mttkrp_memory<double>(x.rows, x.count(), format, modes);
+            const auto forecast = sparse::mttkrp_memory(sizeof(double), x.rows, x.count(), format, modes);
             std::unique_ptr<sparse::Mttkrp<double>> made;
             const auto taken = most_held([&] { made = sparse::make_mttkrp(x, format, modes); });
             expect_covered(taken, forecast.peak(), to_string(format) + ", " + shape.text());
@@ -96,7 +96,7 @@ TEST(SparseForecasts, CoverFormats) {
         }
         for (int m = 0; m < x.order(); ++m)
             expect_covered(most_held([&] { const sparse::Ttmc<double> made(x, m); }),
-                           sparse::Ttmc<double>::memory(x.rows, x.count(), m).peak(), "ttmc, " + shape.text());
+                           sparse::ttmc_memory(sizeof(double), x.rows, x.count(), m).peak(), "ttmc, " + shape.text());
     }
 }
 

@@ -156,7 +156,7 @@ TEST(Mttkrp, AutomaticKeepsToItsMemory) {
     }
     const auto hypersparse = [](std::size_t order) { return random_nonzeros<double>({std::vector<std::int64_t>(order, 100), 400}, 8); };
     const auto chosen = [](const LocalNonzeros<double>& x, const std::vector<int>& modes) {
-        return choose_format<double>(x.rows, x.count(), modes);
+        return choose_format(sizeof(double), x.rows, x.count(), modes);
     };
     EXPECT_EQ(chosen(hypersparse(3), all_modes(3)), Format::csf_all);
     EXPECT_EQ(chosen(hypersparse(5), all_modes(5)), Format::linear);

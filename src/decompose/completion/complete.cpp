@@ -115,6 +115,86 @@ void check_tensors(const SparseState& source, const SparseTensor<T>* validation)
     if (held.pattern()->total == 0) throw InvalidArgument(held.title() + ", which is held out, has no elements");
 }
 
+/// Sum of the squares of the elements. Collective. @throws InvalidArgument unless that is a number
+template <class T>
+double checked_squares(const SparseState& state) {
+    double squares = decompose::sum_of_squares(state.values_of<T>());
+    state.comm().sum(&squares, 1);
+    decompose::check_finite(state.title(), squares);
+    return squares;
+}
+
+/// What is held out of a tensor, and what is left where it is not the tensor itself.
+template <class T>
+struct HeldOutParts {
+    sparse::Nonzeros<T> held;
+    SparseTensor<T> rest;
+};
+
+/// Copies what is held out, or splits it off the tensor. Collective.
+template <class T>
+HeldOutParts<T> hold_out(SparseState& source, bool gives_up, const CompletionOptions& options, const SparseTensor<T>* validation) {
+    const auto& comm = source.comm();
+    HeldOutParts<T> parts;
+    if (validation) comm.agree([&] { parts.held = validation->state()->template nonzeros<T>(); });
+    if (options.holdout == 0) return parts;
+    sparse::Nonzeros<T> all;
+    if (gives_up)
+        all = source.take<T>();
+    else
+        comm.agree([&] { all = source.nonzeros<T>(); });
+    comm.agree([&] { parts.held = decompose::split_off(all, options.holdout, options.seed); });
+    parts.rest = tensor_of(source, std::move(all));
+    return parts;
+}
+
+/// Brings the factors to the start: a model's, or random ones scaled to the norm of the elements. Collective.
+template <class T>
+void set_start(CompletionFactors<T>& factors, CompletionMethod<T>& method, const CpModel<T>* start, double squares) {
+    if (start)
+        factors.start_from(*start);
+    else
+        factors.scale(std::pow(squares / method.start_sums().model, 0.5 / factors.order()));
+    factors.balance();
+    method.begin();
+}
+
+/// Distributes the elements that are fitted, and fits them. Collective. @param squares of them
+template <class T>
+void fit(SparseState& fitted, bool gives_up, bool keeps_source, const CompletionOptions& options, const CompletionProgress<T>& progress,
+         const CpModel<T>* start, double squares, sparse::Nonzeros<T> held, CompletionResult<T>& result) {
+    Stopwatch watch;
+    const auto& comm = fitted.comm();
+    const auto distribution = decompose::completion_distribution(options, comm.size());
+    auto distributed = decompose::distribute_tensor<T>(
+        fitted, gives_up, {distribution, options.grid, options.policy, options.rows, "", options.rank, options.seed});
+    auto& share = distributed.share;
+    share.keeps_source = keeps_source;
+    result.forecast_bytes = decompose::checked_forecast(
+        *fitted.world, fitted.title(), decompose::completion_memory(share, options, held.count(), omp_get_max_threads()).peak(),
+        keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another distribution",
+        decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
+    auto& nonzeros = distributed.nonzeros;
+    result.elements_max = comm.maximum(*std::max_element(share.nonzeros.begin(), share.nonzeros.end()));
+    CompletionFactors<T> factors(comm, nonzeros.rows, options.rank, options.seed);
+    const auto method = decompose::make_completion<T>(options, factors, nonzeros);
+    set_start(factors, *method, start, squares);
+    std::optional<HeldOut<T>> held_out;
+    if (result.held_out > 0) {
+        held_out.emplace(factors, std::move(held));
+        result.unknown = held_out->unknown();
+    }
+    result.setup_seconds += watch.lap();
+    const auto& chosen = distributed.chosen;
+    result.distribution = chosen.distribution;
+    result.grid = chosen.grid;
+    result.policy = chosen.policy;
+    result.rows = chosen.rows;
+    const std::function<CpModel<T>()> model = [&] { return factors.model(fitted.world_handle, share.lengths); };
+    Iterations<T>(options, factors, *method, held_out ? &*held_out : nullptr, result).run(progress, model);
+    comm.agree([&] { result.model = model(); });
+}
+
 /// What both forms of complete() do; `gives_up`: the tensor loses its elements when they have been distributed.
 template <class T>
 CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up, const CompletionOptions& options,
@@ -129,90 +209,29 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
     const CollectiveCall call(source.world->movement_communicator(), "complete", source, decompose::digest_of(options),
                               ModelArgument{start}, TensorArguments{validations});
     const auto& comm = source.comm();
-    const auto lengths = source.lengths();
     comm.agree([&] {
         decompose::check_completion_options(options, comm.size());
         check_tensors(source, validation);
         if (validation && options.holdout > 0)
             throw InvalidArgument("completion: elements to hold out are given, and a part of the tensor is to be held out; choose one");
-        if (start) decompose::check_cp_start(lengths, options.rank, start->lengths(), start->rank());
+        if (start) decompose::check_cp_start(source.lengths(), options.rank, start->lengths(), start->rank());
     });
-    auto check = [&](const SparseState& state) {
-        double squares = decompose::sum_of_squares(state.values_of<T>());
-        comm.sum(&squares, 1);
-        decompose::check_finite(state.title(), squares);
-        return squares;
-    };
-    decompose::check_norm(source.title(), check(source));
-    if (validation) check(*validation->state());
-    Stopwatch watch;
-    sparse::Nonzeros<T> held;
-    SparseTensor<T> rest;
-    const bool keeps_source = !gives_up;
-    if (validation) {
-        const SparseState& state = state_of(*validation, "complete");
-        comm.agree([&] { held = state.nonzeros<T>(); });
-    }
-    if (options.holdout > 0) {
-        sparse::Nonzeros<T> all;
-        if (gives_up)
-            all = source.take<T>();
-        else
-            comm.agree([&] { all = source.nonzeros<T>(); });
-        comm.agree([&] { held = decompose::split_off(all, options.holdout, options.seed); });
-        rest = tensor_of(source, std::move(all));
-        gives_up = true;
-    }
-    auto& fitted = options.holdout > 0 ? *rest.state() : source;
+    decompose::check_norm(source.title(), checked_squares<T>(source));
+    if (validation) checked_squares<T>(*validation->state());
+    const Stopwatch watch;
+    auto parts = hold_out(source, gives_up, options, validation);
+    auto& fitted = options.holdout > 0 ? *parts.rest.state() : source;
     CompletionResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
     result.elements = fitted.pattern()->total;
     const bool holds_out = validation || options.holdout > 0;
-    if (holds_out) result.held_out = comm.sum(held.count());
+    if (holds_out) result.held_out = comm.sum(parts.held.count());
     if (holds_out && (result.elements == 0 || result.held_out == 0))
         throw InvalidArgument("completion: of " + std::to_string(result.elements + result.held_out) + " elements " +
                               (result.elements == 0 ? "all" : "none") + " would be held out; use another part or another seed");
-    double squares = check(fitted);
+    const double squares = checked_squares<T>(fitted);
     decompose::check_norm(source.title() + ", the elements that are fitted", squares);
-
-    const auto distribution = decompose::completion_distribution(options, comm.size());
-    auto distributed = decompose::distribute_tensor<T>(
-        fitted, gives_up, {distribution, options.grid, options.policy, options.rows, "", options.rank, options.seed});
-    auto& share = distributed.share;
-    share.keeps_source = keeps_source;
-    const auto forecast = comm.maximum(decompose::completion_memory<T>(share, options, held.count(), omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast, keeps_source ? share.source_bytes() : 0,
-                              "use more ranks, fewer components, another distribution");
-    const auto model_bytes = comm.maximum(decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)));
-    comm.agree([&] {
-        if (options.planned) options.planned(forecast, model_bytes);
-    });
-    auto& nonzeros = distributed.nonzeros;
-    result.elements_max = comm.maximum(*std::max_element(share.nonzeros.begin(), share.nonzeros.end()));
-    CompletionFactors<T> factors(comm, nonzeros.rows, options.rank, options.seed);
-    const auto method = decompose::make_completion<T>(options, factors, nonzeros);
-    if (start) {
-        factors.start_from(*start);
-    } else {
-        const double model = method->start_sums().model;
-        factors.scale(std::pow(squares / model, 0.5 / tensor.order()));
-    }
-    factors.balance();
-    method->begin();
-    std::optional<HeldOut<T>> held_out;
-    if (holds_out) {
-        held_out.emplace(factors, std::move(held));
-        result.unknown = held_out->unknown();
-    }
-    result.setup_seconds = watch.lap();
-    result.forecast_bytes = forecast;
-    const auto& chosen = distributed.chosen;
-    result.distribution = chosen.distribution;
-    result.grid = chosen.grid;
-    result.policy = chosen.policy;
-    result.rows = chosen.rows;
-    const std::function<CpModel<T>()> model = [&] { return factors.model(tensor.world(), lengths); };
-    Iterations<T>(options, factors, *method, held_out ? &*held_out : nullptr, result).run(progress, model);
-    comm.agree([&] { result.model = model(); });
+    result.setup_seconds = watch.seconds();
+    fit(fitted, gives_up || options.holdout > 0, !gives_up, options, progress, start, squares, std::move(parts.held), result);
     return result;
 }
 

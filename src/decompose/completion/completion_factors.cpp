@@ -48,11 +48,10 @@ CompletionFactors<T>::CompletionFactors(const Communicator& comm, std::span<cons
     });
 }
 
-template <class T>
-std::int64_t CompletionFactors<T>::memory(std::span<const std::int64_t> rows, std::span<const std::int64_t> shared, int columns) {
+std::int64_t completion_factors_memory(const SparseShare& share) {
+    const auto row = share.columns * share.value_bytes;
     std::int64_t sum = 0;
-    for (std::size_t m = 0; m < rows.size(); ++m)
-        sum += array_memory(rows[m] * columns * std::int64_t{sizeof(T)}) + shared[m] * columns * std::int64_t{sizeof(T)};
+    for (std::size_t m = 0; m < share.rows.size(); ++m) sum += array_memory(share.rows[m] * row) + share.shared[m] * row;
     return sum;
 }
 

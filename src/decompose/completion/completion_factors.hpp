@@ -5,6 +5,7 @@
 #include "base/buffer.hpp"
 #include "decompose/completion/elements.hpp"
 #include "decompose/distribution/row_exchange.hpp"
+#include "decompose/distribution/sparse_share.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -19,9 +20,6 @@ class CompletionFactors {
 public:
     /// Numbers from 0 to 1, as those of Factors.
     CompletionFactors(const Communicator& comm, std::span<const ModeRows> rows, int columns, std::uint64_t seed);
-    /// Memory of the constructor. Pure.
-    /// @param rows, shared by mode: local rows, and rows sent to others
-    static std::int64_t memory(std::span<const std::int64_t> rows, std::span<const std::int64_t> shared, int columns);
 
     // Local.
     int order() const { return data_.size(); }
@@ -70,5 +68,8 @@ private:
     std::vector<double> weights_;
     double communication_seconds_ = 0;
 };
+
+/// Memory of the constructor of CompletionFactors. Pure.
+std::int64_t completion_factors_memory(const SparseShare& share);
 
 }  // namespace arges::decompose

@@ -31,14 +31,8 @@ public:
     virtual double learning_rate() const { return 0; }
 };
 
-/// Makes the algorithm that the options name; `nonzeros` gives its elements up, and keeps the rows. Collective.
-template <class T>
-std::unique_ptr<CompletionMethod<T>> make_completion(const CompletionOptions& options, CompletionFactors<T>& factors,
-                                                     Distributed<T>& nonzeros);
-
 /// Memory of make_completion() and of the iterations beside the factors, an upper bound. Pure.
 /// @param share with what distribute() leaves, which is given up
-template <class T>
 MemoryTally method_memory(const SparseShare& share, const CompletionOptions& options, int threads);
 
 /// The elements that serve a mode.
@@ -53,6 +47,15 @@ template <class T>
 std::unique_ptr<CompletionMethod<T>> make_ccd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros);
 template <class T>
 std::unique_ptr<CompletionMethod<T>> make_sgd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros);
+
+/// Makes the algorithm that the options name; `nonzeros` gives its elements up, and keeps the rows. Collective.
+template <class T>
+std::unique_ptr<CompletionMethod<T>> make_completion(const CompletionOptions& options, CompletionFactors<T>& factors,
+                                                     Distributed<T>& nonzeros) {
+    if (options.algorithm == CompletionAlgorithm::als) return make_als(options, factors, nonzeros);
+    if (options.algorithm == CompletionAlgorithm::ccd) return make_ccd(options, factors, nonzeros);
+    return make_sgd(options, factors, nonzeros);
+}
 
 /// Sums of all ranks.
 inline FitSums summed(const Communicator& comm, FitSums sums) {

@@ -46,11 +46,9 @@ template <class T>
 RowElements<T> elements_by_row(const sparse::LocalNonzeros<T>& nonzeros, int mode);
 
 /// Memory of sorted_elements(). Pure.
-template <class T>
-MemoryTally elements_memory(std::int64_t count, int order);
+MemoryTally elements_memory(std::int64_t element_bytes, std::int64_t count, std::int64_t order);
 /// Memory of elements_by_row(). Pure. @param rows of the mode
-template <class T>
-MemoryTally row_elements_memory(std::int64_t count, int order, std::int64_t rows);
+MemoryTally row_elements_memory(std::int64_t element_bytes, std::int64_t count, std::int64_t order, std::int64_t rows);
 
 /// h[r] = product of factors[m] at (index[m], r) over the modes but one; -1: over all.
 template <class T>

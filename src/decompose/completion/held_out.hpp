@@ -3,6 +3,7 @@
 
 #include "decompose/completion/completion_factors.hpp"
 #include "decompose/completion/elements.hpp"
+#include "decompose/distribution/sparse_share.hpp"
 
 #include <memory>
 #include <vector>
@@ -18,9 +19,6 @@ template <class T>
 class HeldOut {
 public:
     HeldOut(CompletionFactors<T>& factors, sparse::Nonzeros<T> elements);
-    /// Memory of the constructor and of rmse() with so many elements on a rank, an upper bound; what it holds at first is the elements.
-    /// Pure.
-    static MemoryTally memory(const std::vector<std::int64_t>& lengths, std::int64_t count, int columns);
 
     /// Elements of all ranks. Local.
     std::int64_t count() const { return count_; }
@@ -39,5 +37,9 @@ private:
     std::int64_t count_ = 0, unknown_ = 0;
     double unknown_squares_ = 0;
 };
+
+/// Memory of the constructor of a HeldOut and of rmse() with so many elements on a rank, an upper bound; what it holds at first is the
+/// elements. Pure.
+MemoryTally held_out_memory(const SparseShare& share, std::int64_t count);
 
 }  // namespace arges::decompose

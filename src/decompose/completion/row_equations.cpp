@@ -48,18 +48,19 @@ void RowEquations::clear() {
     kept_ = 0;
 }
 
-template <class T>
-void RowEquations::add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
-    for (auto x = first; x < last; ++x) {
-        if (kept_ == block_) multiply();
-        double* const h = h_.data() + kept_ * stride_;
-        hadamard(factors, by_row.elements.index(x), by_row.mode, h);
-        const double value = by_row.elements.values[x];
-        double* const right = right_.data();
+/// Room for the h of the next element.
+double* RowEquations::next_h() {
+    if (kept_ == block_) multiply();
+    return h_.data() + kept_ * stride_;
+}
+
+/// Adds the element whose h is there.
+void RowEquations::keep(double value) {
+    const double* const h = h_.data() + kept_ * stride_;
+    double* const right = right_.data();
 #pragma omp simd
-        for (int r = 0; r < columns_; ++r) right[r] += value * h[r];
-        values_[kept_++] = value;
-    }
+    for (int r = 0; r < columns_; ++r) right[r] += value * h[r];
+    values_[kept_++] = value;
 }
 
 /// matrix += sum of h h^T over the kept elements, its lower triangle.
@@ -126,8 +127,7 @@ bool RowEquations::solve_by_elements(double regularization) {
     return true;
 }
 
-template <class T>
-void RowEquations::solve(double regularization, T* row) {
+const double* RowEquations::solve(double regularization) {
     const bool is_short = !is_multiplied_ && kept_ < columns_;
     if (!is_short || !solve_by_elements(regularization)) {
         multiply();
@@ -142,29 +142,24 @@ void RowEquations::solve(double regularization, T* row) {
                 .solve(sparse::RowMatrix<double>{right_.data(), 1, columns_, columns_});
         }
     }
-    for (int c = 0; c < columns_; ++c) row[c] = static_cast<T>(right_[c]);
+    return right_.data();
 }
 
-template <class T>
-void RowGradient::add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
-    const auto& elements = by_row.elements;
-    const T* const a = factors[by_row.mode].row(elements.index(first)[by_row.mode]);
-    double* const h = h_.data();
-    for (auto x = first; x < last; ++x) {
-        hadamard(factors, elements.index(x), by_row.mode, h);
-        double model = 0, length = 0;
+/// Adds the element whose h is there.
+void RowGradient::add_element(double value) {
+    const double *const a = a_.data(), *const h = h_.data();
+    double model = 0, length = 0;
 #pragma omp simd reduction(+ : model, length)
-        for (int r = 0; r < columns_; ++r) {
-            model += static_cast<double>(a[r]) * h[r];
-            length += h[r] * h[r];
-        }
-        const double e = static_cast<double>(elements.values[x]) - model;
-        double* const sums = sums_.data();
-#pragma omp simd
-        for (int r = 0; r < columns_; ++r) sums[r] += e * h[r];
-        sums_[columns_] += length;
-        sums_[columns_ + 1] += 1;
+    for (int r = 0; r < columns_; ++r) {
+        model += a[r] * h[r];
+        length += h[r] * h[r];
     }
+    const double e = value - model;
+    double* const sums = sums_.data();
+#pragma omp simd
+    for (int r = 0; r < columns_; ++r) sums[r] += e * h[r];
+    sums_[columns_] += length;
+    sums_[columns_ + 1] += 1;
 }
 
 void RowGradient::add(const RowGradient& other) {
@@ -174,22 +169,5 @@ void RowGradient::add(const RowGradient& other) {
 void RowGradient::pack(double* to) { std::copy_n(sums_.data(), sums_.size(), to); }
 
 void RowGradient::unpack(const double* from) { std::copy_n(from, sums_.size(), sums_.data()); }
-
-template <class T>
-void RowGradient::step(double rate, double regularization, T* row) const {
-    const double share = regularization * sums_[columns_ + 1], length = sums_[columns_] + share;
-    if (length == 0) return;
-    for (int r = 0; r < columns_; ++r)
-        row[r] = static_cast<T>(static_cast<double>(row[r]) + rate * (sums_[r] - share * static_cast<double>(row[r])) / length);
-}
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template void RowEquations::add(const RowElements<T>&, std::int64_t, std::int64_t, const Views<T>&);                                   \
-    template void RowEquations::solve(double, T*);                                                                                         \
-    template void RowGradient::add(const RowElements<T>&, std::int64_t, std::int64_t, const Views<T>&);                                    \
-    template void RowGradient::step(double, double, T*) const;
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

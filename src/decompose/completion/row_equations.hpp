@@ -4,6 +4,7 @@
 #include "base/buffer.hpp"
 #include "decompose/completion/elements.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace arges::decompose {
@@ -22,7 +23,12 @@ public:
     void clear();
     /// Adds the elements first <= x < last.
     template <class T>
-    void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors);
+    void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
+        for (auto x = first; x < last; ++x) {
+            hadamard(factors, by_row.elements.index(x), by_row.mode, next_h());
+            keep(by_row.elements.values[x]);
+        }
+    }
     void add(RowEquations& other);
     /// The lower triangle, column after column, and the right side.
     void pack(double* to);
@@ -32,10 +38,16 @@ public:
     /// fewer elements than columns, it is H^T (H H^T + lambda I)^-1 x, with smaller equations.
     /// @throws InvalidArgument if they have a number that is not finite
     template <class T>
-    void solve(double regularization, T* row);
+    void solve(double regularization, T* row) {
+        const double* const solution = solve(regularization);
+        for (int c = 0; c < columns_; ++c) row[c] = static_cast<T>(solution[c]);
+    }
 
 private:
+    double* next_h();
+    void keep(double value);
     void multiply();
+    const double* solve(double regularization);
     bool solve_by_elements(double regularization);
 
     int columns_, stride_;       // columns, and with padding
@@ -48,13 +60,21 @@ private:
 /// What a step of stochastic gradient descent needs of a row: sum of e h, of |h|^2, and the number of elements.
 class alignas(64) RowGradient {
 public:
-    explicit RowGradient(int columns) : columns_(columns), sums_(columns + 2), h_(columns) {}
+    explicit RowGradient(int columns) : columns_(columns), sums_(columns + 2), h_(columns), a_(columns) {}
     static std::int64_t packed_count(std::int64_t columns) { return columns + 2; }
 
     void clear() { sums_.zero(); }
     /// Adds the elements first <= x < last.
     template <class T>
-    void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors);
+    void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
+        const auto& elements = by_row.elements;
+        const T* const a = factors[by_row.mode].row(elements.index(first)[by_row.mode]);
+        std::copy_n(a, columns_, a_.data());
+        for (auto x = first; x < last; ++x) {
+            hadamard(factors, elements.index(x), by_row.mode, h_.data());
+            add_element(elements.values[x]);
+        }
+    }
     void add(const RowGradient& other);
     void pack(double* to);
     void unpack(const double* from);
@@ -62,11 +82,18 @@ public:
     /// a += rate (sum of e h - share a) / (sum of |h|^2 + share).
     /// @param regularization divided by the number of all elements of the row
     template <class T>
-    void step(double rate, double regularization, T* row) const;
+    void step(double rate, double regularization, T* row) const {
+        const double share = regularization * sums_[columns_ + 1], length = sums_[columns_] + share;
+        if (length == 0) return;
+        for (int r = 0; r < columns_; ++r)
+            row[r] = static_cast<T>(static_cast<double>(row[r]) + rate * (sums_[r] - share * static_cast<double>(row[r])) / length);
+    }
 
 private:
+    void add_element(double value);
+
     int columns_;
-    Buffer<double> sums_, h_;
+    Buffer<double> sums_, h_, a_;
 };
 
 }  // namespace arges::decompose

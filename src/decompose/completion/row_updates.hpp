@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace arges::decompose {
@@ -28,12 +27,6 @@ public:
             for (int t = 0; t < omp_get_max_threads(); ++t) sums_.emplace_back(factors.columns());
         });
     }
-    /// Memory of the constructor and of run(), but for the sums of threads. Pure.
-    static std::int64_t memory(std::span<const std::int64_t> rows, std::span<const std::int64_t> shared, std::int64_t columns) {
-        const auto count = Sum::packed_count(columns) * std::int64_t{sizeof(double)};
-        return array_memory(*std::max_element(rows.begin(), rows.end()) * count) + *std::max_element(shared.begin(), shared.end()) * count;
-    }
-
     /// Calls update(sum, local row, its numbers) for each owned row that has elements, on several threads, then brings the rows of
     /// other owners up to date. Collective.
     template <class F>

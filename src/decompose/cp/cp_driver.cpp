@@ -3,10 +3,10 @@
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
 #include "base/digest.hpp"
-#include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_als.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/model_arguments.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +24,42 @@ std::string shape_text(const std::vector<std::int64_t>& lengths, int rank) {
     std::string text;
     for (auto n : lengths) text += (text.empty() ? "" : " x ") + std::to_string(n);
     return text + " of rank " + std::to_string(rank);
+}
+
+/// Takes the rows of a given model; other ranks may have them. Collective.
+template <class T>
+void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& state) {
+    const auto& comm = tensor.comm();
+    state.lambda = model.lambda();
+    for (int m = 0; m < tensor.order(); ++m) {
+        take_rows<T>(comm, model.rows(m), model.factor(m), tensor.rows(m).index, state.factors.matrix(m));
+        Gram gram;
+        comm.agree([&] { gram = gram_of<T>(state.factors.owned(m)); });
+        sum_over_ranks(comm, gram);
+        state.factors.set_gram(m, std::move(gram));
+    }
+}
+
+/// The model as it is now, components by falling weight; `releases` the factors' memory, one after the other. Local.
+template <class T>
+CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state,
+                    bool releases = false) {
+    const auto order = falling_weights(state.lambda);
+    std::vector<double> lambda;
+    for (auto c : order) lambda.push_back(state.lambda[c]);
+    std::vector<std::vector<std::int64_t>> rows;
+    std::vector<std::vector<T>> factors;
+    for (int m = 0; m < tensor.order(); ++m) {
+        const auto& index = tensor.rows(m).index;
+        const auto owned = state.factors.owned(m);
+        rows.emplace_back(index.begin(), index.begin() + owned.rows);
+        factors.emplace_back();
+        factors.back().reserve(owned.rows * owned.columns);
+        for (std::int64_t i = 0; i < owned.rows; ++i)
+            for (auto c : order) factors.back().push_back(owned.row(i)[c]);
+        if (releases) state.factors.release(m);
+    }
+    return {world, lengths, std::move(lambda), std::move(rows), std::move(factors)};
 }
 
 /// Runs the iterations and keeps times.
@@ -152,37 +188,17 @@ void check_norm(const std::string& title, double norm_squared) {
         throw InvalidArgument(title + ": the sum of the squares of its values is zero; give some that are not zero, or scale them");
 }
 
-template <class T>
-void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& state) {
-    const auto& comm = tensor.comm();
-    state.lambda = model.lambda();
-    for (int m = 0; m < tensor.order(); ++m) {
-        take_rows<T>(comm, model.rows(m), model.factor(m), tensor.rows(m).index, state.factors.matrix(m));
-        Gram gram;
-        comm.agree([&] { gram = gram_of<T>(state.factors.owned(m)); });
-        sum_over_ranks(comm, gram);
-        state.factors.set_gram(m, std::move(gram));
-    }
-}
-
-template <class T>
-CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state, bool releases) {
-    const auto order = falling_weights(state.lambda);
-    std::vector<double> lambda;
-    for (auto c : order) lambda.push_back(state.lambda[c]);
-    std::vector<std::vector<std::int64_t>> rows;
-    std::vector<std::vector<T>> factors;
-    for (int m = 0; m < tensor.order(); ++m) {
-        const auto& index = tensor.rows(m).index;
-        const auto owned = state.factors.owned(m);
-        rows.emplace_back(index.begin(), index.begin() + owned.rows);
-        factors.emplace_back();
-        factors.back().reserve(owned.rows * owned.columns);
-        for (std::int64_t i = 0; i < owned.rows; ++i)
-            for (auto c : order) factors.back().push_back(owned.row(i)[c]);
-        if (releases) state.factors.release(m);
-    }
-    return {world, lengths, std::move(lambda), std::move(rows), std::move(factors)};
+std::int64_t checked_forecast(const WorldState& world, const std::string& title, std::int64_t own, std::int64_t held,
+                              const std::string& cures, std::int64_t model,
+                              const std::function<void(std::int64_t bytes, std::int64_t model_bytes)>& planned) {
+    const auto& comm = world.communicator();
+    const auto forecast = comm.maximum(own);
+    check_forecast(world, title, forecast, held, cures);
+    const auto model_bytes = comm.maximum(model);
+    comm.agree([&] {
+        if (planned) planned(forecast, model_bytes);
+    });
+    return forecast;
 }
 
 std::int64_t model_memory(const FactorRows& rows, int columns, std::int64_t element_bytes) {
@@ -217,16 +233,25 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
 }
 
 template <class T>
-void run_iterations(CpOperator<T>& tensor, CpState<T>& state, const CpOptions& options, const CpProgress<T>& progress,
-                    const std::function<CpModel<T>()>& model, CpResult<T>& result) {
-    Runner<T>(tensor, options, progress, model).run(state, result);
+CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setup,
+                   const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t sent)>& finish) {
+    const auto& comm = tensor.comm();
+    check_norm(task.title, tensor.norm_squared());
+    CpState<T> state{Factors<T>(tensor, task.options.seed), std::vector<double>(task.options.rank, 1), 0};
+    if (task.start) start_from(*task.start, tensor, state);
+    CpResult<T> result{CpModel<T>(task.world, {}, {}, {}, {})};
+    result.setup_seconds = setup.lap();
+    const std::function<CpModel<T>()> model = [&] { return model_of<T>(task.world, task.lengths, tensor, state); };
+    const auto before = comm.traffic().bytes_sent;
+    Runner<T>(tensor, task.options, task.progress, model).run(state, result);
+    finish(result, state.factors, comm.traffic().bytes_sent - before);
+    comm.agree([&] { result.model = model_of<T>(task.world, task.lengths, tensor, state, true); });
+    return result;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template void start_from(const CpModel<T>&, CpOperator<T>&, CpState<T>&);                                                              \
-    template CpModel<T> model_of(const World&, const std::vector<std::int64_t>&, CpOperator<T>&, CpState<T>&, bool);                       \
-    template void run_iterations(CpOperator<T>&, CpState<T>&, const CpOptions&, const CpProgress<T>&, const std::function<CpModel<T>()>&,  \
-                                 CpResult<T>&);
+    template CpResult<T> run_cp(CpOperator<T>&, const CpTask<T>&, Stopwatch&,                                                              \
+                                const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t)>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

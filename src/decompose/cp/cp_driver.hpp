@@ -3,10 +3,13 @@
 
 #include "arges/cpd.hpp"
 #include "base/memory_tally.hpp"
+#include "base/stopwatch.hpp"
 #include "decompose/cp/cp_als.hpp"
+#include "interface/world_state.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace arges::decompose {
@@ -29,20 +32,29 @@ void check_norm(const std::string& title, double norm_squared);
 /// Order of components by falling weight.
 std::vector<std::size_t> falling_weights(const std::vector<double>& lambda);
 
-/// Takes the rows of a given model; other ranks may have them. Collective.
-template <class T>
-void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& state);
+/// Compares the forecast with what the memory limit leaves, and tells it where that is wanted. Collective.
+/// @param own of this rank @param held, cures as for check_forecast() @param model bytes of a model on this rank
+/// @throws OutOfMemory on every rank
+std::int64_t checked_forecast(const WorldState& world, const std::string& title, std::int64_t own, std::int64_t held,
+                              const std::string& cures, std::int64_t model,
+                              const std::function<void(std::int64_t bytes, std::int64_t model_bytes)>& planned);
 
-/// The model as it is now, components by falling weight. Local.
-/// @param releases the factors' memory, one after the other
+/// What an operator decomposes, and how.
 template <class T>
-CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state,
-                    bool releases = false);
-
-/// Runs the iterations of the algorithm that the options name, and fills in what they tell about fit and times. Collective.
+struct CpTask {
+    const World& world;
+    std::string title;
+    const std::vector<std::int64_t>& lengths;
+    const CpOptions& options;
+    const CpProgress<T>& progress;
+    const CpModel<T>* start;  ///< null: none
+};
+/// Runs the iterations of the algorithm that the options name. Collective.
+/// @param setup    began with the call
+/// @param finish   fills in what is known of the operator; so many bytes were sent in the iterations, and no product follows
 template <class T>
-void run_iterations(CpOperator<T>& tensor, CpState<T>& state, const CpOptions& options, const CpProgress<T>& progress,
-                    const std::function<CpModel<T>()>& model, CpResult<T>& result);
+CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setup,
+                   const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t sent)>& finish);
 
 /// Rows of the factors on a rank, by mode.
 struct FactorRows {

@@ -1,6 +1,15 @@
+// Distributed tensors as algorithms for CP use them, a sparse one, of which each rank multiplies its nonzeros in the format that suits
+// their modes, and the factors.
 #include "decompose/cp/cp_operator.hpp"
 
+#include "base/memory_tally.hpp"
+#include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
+#include "decompose/cp/factors.hpp"
+#include "decompose/cp/sparse_operator.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace arges::decompose {
 
@@ -52,7 +61,122 @@ void CpOperator<T>::finish_expand(int mode) {
     seconds_.communication += watch.lap();
 }
 
-template class CpOperator<float>;
-template class CpOperator<double>;
+template <class T>
+SparseOperator<T>::SparseOperator(const Communicator& comm, Distributed<T> distributed, sparse::Format format, int columns)
+    : CpOperator<T>(comm, columns), distributed_(std::move(distributed)) {
+    double squares = 0;
+    for (auto value : distributed_.sets[0].nonzeros.values) squares += static_cast<double>(value) * value;
+    comm.sum(&squares, 1);
+    this->norm_squared_ = squares;
+    comm.agree([&] {
+        for (auto& set : distributed_.sets) {
+            counts_.push_back(set.nonzeros.count());
+            kernels_.push_back(sparse::make_mttkrp(set.nonzeros, format, set.modes));
+            release(set.nonzeros.indices);
+            release(set.nonzeros.values);
+        }
+        this->set_modes(distributed_.rows.size(), distributed_.folds);
+    });
+}
+
+template <class T>
+void SparseOperator<T>::multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) {
+    kernels_[set_of(mode)]->multiply(mode, factors, out);
+}
+
+template <class T>
+std::int64_t SparseOperator<T>::nonzeros() const {
+    return *std::max_element(counts_.begin(), counts_.end());
+}
+
+template <class T>
+std::int64_t SparseOperator<T>::bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& kernel : kernels_) sum += kernel->bytes();
+    for (const auto& rows : distributed_.rows)
+        sum += rows.count() * 8 + rows.rows_shared() * (4 + this->columns_ * std::int64_t{sizeof(T)});
+    return sum;
+}
+
+double start_value(std::uint64_t seed, int mode, std::int64_t row, int column) {
+    auto state = splitmix(seed + 0x51ed270b * static_cast<std::uint64_t>(mode + 1));
+    state = splitmix(state ^ static_cast<std::uint64_t>(row));
+    return unit_interval(splitmix(state + static_cast<std::uint64_t>(column)));
+}
+
+void sum_over_ranks(const Communicator& comm, Gram& gram) { comm.sum(gram.data(), std::ssize(gram)); }
+
+void sum_over_ranks(const Communicator& comm, RowSums& sums) {
+    const std::size_t n = std::llround(std::sqrt(static_cast<double>(sums.gram.size())));
+    std::vector<double> lower{sums.inner};
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t r = c; r < n; ++r) lower.push_back(sums.gram[r + c * n]);
+    comm.sum(lower.data(), std::ssize(lower));
+    sums.inner = lower[0];
+    auto next = lower.begin() + 1;
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t r = c; r < n; ++r) sums.gram[r + c * n] = sums.gram[c + r * n] = *next++;
+}
+
+template <class T>
+Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor.columns()) {
+    tensor.comm().agree([&] {
+        for (int m = 0; m < tensor.order(); ++m) {
+            const auto& rows = tensor.rows(m);
+            owned_.push_back(rows.owned);
+            rows_.push_back(rows.count());
+            data_.emplace_back(rows.count() * columns_);
+            for (std::int64_t i = 0; i < rows.count(); ++i)
+                for (int c = 0; c < columns_; ++c) data_.back()[i * columns_ + c] = static_cast<T>(start_value(seed, m, rows.index[i], c));
+        }
+    });
+    for (int m = 0; m < order(); ++m) {
+        tensor.comm().agree([&] { grams_.push_back(gram_of<T>(owned(m))); });
+        sum_over_ranks(tensor.comm(), grams_.back());
+    }
+}
+
+template <class T>
+sparse::RowMatrix<T> Factors<T>::matrix(int mode) {
+    const std::size_t m = mode;
+    return {data_[m].data(), rows_[m], columns_, columns_};
+}
+
+template <class T>
+sparse::RowMatrix<T> Factors<T>::owned(int mode) {
+    auto result = matrix(mode);
+    result.rows = owned_[mode];
+    return result;
+}
+
+template <class T>
+std::vector<sparse::RowMatrix<const T>> Factors<T>::views() const {
+    std::vector<sparse::RowMatrix<const T>> result;
+    for (std::size_t m = 0; m < data_.size(); ++m) result.push_back({data_[m].data(), rows_[m], columns_, columns_});
+    return result;
+}
+
+template <class T>
+Gram Factors<T>::gram_product(int but) const {
+    Gram product(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(columns_), 1);
+    for (int m = 0; m < order(); ++m)
+        if (m != but) multiply_into(product, gram(m));
+    return product;
+}
+
+template <class T>
+std::int64_t Factors<T>::bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& data : data_) sum += static_cast<std::int64_t>(data.bytes());
+    return sum;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template class CpOperator<T>;                                                                                                          \
+    template class SparseOperator<T>;                                                                                                      \
+    template class Factors<T>;
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

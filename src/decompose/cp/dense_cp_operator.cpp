@@ -194,9 +194,8 @@ std::int64_t DenseCpOperator<T>::bytes() const {
     return sum;
 }
 
-template <class T>
-MemoryTally DenseCpOperator<T>::memory(const Layout& layout, std::int64_t rank, int columns, bool perturbs) {
-    constexpr std::int64_t element = sizeof(T), number = sizeof(std::int64_t);
+MemoryTally dense_operator_memory(std::int64_t element, const Layout& layout, std::int64_t rank, int columns, bool perturbs) {
+    constexpr std::int64_t number = sizeof(std::int64_t);
     const auto sizes = block_position(layout, rank).sizes;
     const auto count = block_position(layout, rank).count();
     MemoryTally tally;
@@ -210,8 +209,8 @@ MemoryTally DenseCpOperator<T>::memory(const Layout& layout, std::int64_t rank, 
         owned += traffic.owned;
     }
     tally.hold(array_memory(most * columns * element));
-    tally.add(DimensionTree<T>::memory(sizes, columns));
-    if (perturbs) tally.add(PairwisePerturbation<T>::memory(sizes, owned, columns));
+    tally.add(DimensionTree<double>::memory(element, sizes, columns));
+    if (perturbs) tally.add(perturbation_memory(element, sizes, owned, columns));
     return tally;
 }
 

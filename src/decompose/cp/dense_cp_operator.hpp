@@ -31,8 +31,6 @@ public:
     std::int64_t large_products() const { return tree_.large_products(); }
     /// Memory beside the tensor, in bytes. Local.
     std::int64_t bytes() const;
-    /// Memory beside a tensor with this layout and without empty slices, that of rows that are exchanged included, an upper bound. Pure.
-    static MemoryTally memory(const Layout& layout, std::int64_t rank, int columns, bool perturbs);
 
 private:
     void find_rows(const Layout& layout, const std::vector<std::vector<char>>& used);
@@ -53,5 +51,9 @@ private:
     std::unique_ptr<PairwisePerturbation<T>> pairs_;
     Buffer<T> product_;
 };
+
+/// Memory of a DenseCpOperator beside a tensor with this layout and without empty slices, that of rows that are exchanged included, an
+/// upper bound. Pure.
+MemoryTally dense_operator_memory(std::int64_t element_bytes, const Layout& layout, std::int64_t rank, int columns, bool perturbs);
 
 }  // namespace arges::decompose

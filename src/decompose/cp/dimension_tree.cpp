@@ -160,11 +160,11 @@ std::int64_t DimensionTree<T>::bytes() const {
 }
 
 template <class T>
-MemoryTally DimensionTree<T>::memory(const std::vector<std::int64_t>& sizes, int columns) {
+MemoryTally DimensionTree<T>::memory(std::int64_t element_bytes, const std::vector<std::int64_t>& sizes, int columns) {
     ModeArray<T> block{nullptr, std::vector<int>(sizes.size()), sizes, false};
     std::iota(block.modes.begin(), block.modes.end(), 0);
     const DimensionTree tree(block, columns);
-    const auto bytes = [&](std::int64_t rows) { return rows * columns * std::int64_t{sizeof(T)}; };
+    const auto bytes = [&](std::int64_t rows) { return rows * columns * element_bytes; };
     std::vector<std::int64_t> values(tree.values_.size(), 0);
     std::int64_t weights = 0;
     for (const auto& node : tree.nodes_) {

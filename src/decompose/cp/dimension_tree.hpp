@@ -48,7 +48,7 @@ public:
     /// Bytes of the nodes at present.
     std::int64_t bytes() const;
     /// Memory that the nodes take at most for a block of these sizes, with what a product copies. Pure.
-    static MemoryTally memory(const std::vector<std::int64_t>& sizes, int columns);
+    static MemoryTally memory(std::int64_t element_bytes, const std::vector<std::int64_t>& sizes, int columns);
     /// Products with the whole block so far.
     std::int64_t large_products() const { return large_products_; }
 

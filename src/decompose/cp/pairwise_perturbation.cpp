@@ -200,10 +200,9 @@ std::int64_t PairwisePerturbation<T>::bytes() const {
     return sum;
 }
 
-template <class T>
-MemoryTally PairwisePerturbation<T>::memory(const std::vector<std::int64_t>& sizes, std::int64_t owned, int columns) {
+MemoryTally perturbation_memory(std::int64_t element_bytes, const std::vector<std::int64_t>& sizes, std::int64_t owned, int columns) {
     const auto order = sizes.size(), middle = order / 2;
-    const auto bytes = [&](std::int64_t rows) { return array_memory(rows * columns * std::int64_t{sizeof(T)}); };
+    const auto bytes = [&](std::int64_t rows) { return array_memory(rows * columns * element_bytes); };
     const auto product = [&](std::size_t begin, std::size_t end) {
         std::int64_t result = 1;
         for (auto m = begin; m < end; ++m) result *= sizes[m];
@@ -225,7 +224,7 @@ MemoryTally PairwisePerturbation<T>::memory(const std::vector<std::int64_t>& siz
     if (middle > 1)
         for (std::size_t i = 0; i < middle; ++i) whole = std::max(whole, sizes[i] * product(middle, order));
     tally.hold(bytes(2 * most) + (order > 3 ? bytes(weights) : 0));
-    tally.hold(owned * columns * std::int64_t{sizeof(T)});
+    tally.hold(owned * columns * element_bytes);
     tally.pass(bytes(whole) + local::max_workspace_bytes);
     return tally;
 }

@@ -34,8 +34,6 @@ public:
     Gram second_order(int mode);
     void factor_changes(int mode) { is_old_[mode] = true; }
     std::int64_t bytes() const;
-    /// Memory for a block of these sizes of which the rank owns so many rows of factors, an upper bound. Pure.
-    static MemoryTally memory(const std::vector<std::int64_t>& sizes, std::int64_t owned, int columns);
 
 private:
     /// An array with its memory.
@@ -64,5 +62,8 @@ private:
     std::vector<bool> is_old_;               // by mode: cross_ must be computed again
     Buffer<T> weights_, part_;
 };
+
+/// Memory of a PairwisePerturbation for a block of these sizes of which the rank owns so many rows of factors, an upper bound. Pure.
+MemoryTally perturbation_memory(std::int64_t element_bytes, const std::vector<std::int64_t>& sizes, std::int64_t owned, int columns);
 
 }  // namespace arges::decompose

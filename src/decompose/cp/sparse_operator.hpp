@@ -27,10 +27,6 @@ public:
     sparse::Format format() const { return kernels_[0]->format(); }
     /// Memory of nonzeros and exchange buffers, in bytes.
     std::int64_t bytes() const;
-    /// Memory of the constructor, which takes what distribute() leaves, and of what threads add to later, an upper bound. Pure.
-    static MemoryTally memory(const SparseShare& share, sparse::Format format, int threads);
-    /// What drop_nonzeros() gives back of it. Pure.
-    static std::int64_t nonzeros_memory(const SparseShare& share, sparse::Format format, int threads);
 
 private:
     void multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) override;

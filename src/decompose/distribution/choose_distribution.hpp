@@ -2,15 +2,12 @@
 #pragma once
 
 #include "decompose/distribution/distribute.hpp"
+#include "interface/sparse_state.hpp"
 #include "partition/choose.hpp"
 #include "partition/hypergraph/hypergraph_models.hpp"
 #include "plan/product/machine_model.hpp"
 
 #include <string>
-
-namespace arges {
-class SparseState;
-}  // namespace arges
 
 namespace arges::decompose {
 
@@ -48,6 +45,9 @@ struct ChosenDistribution {
 ChosenDistribution choose_distribution(const Communicator& comm, const sparse::NonzeroIndices& nonzeros,
                                        const DistributionRequest& request);
 
+/// Likewise for a tensor, by what its nonzeros cost on this machine. Collective.
+ChosenDistribution choose_distribution(const SparseState& source, const DistributionRequest& request);
+
 /// Memory of choose_distribution() beside the nonzeros, an upper bound; what it holds at the end is the plan. Pure.
 /// @param distribution as in DistributionRequest @param from_file with a partition file
 MemoryTally choice_memory(const SparseShare& share, const std::string& distribution, bool from_file);
@@ -63,6 +63,29 @@ struct DistributedTensor {
 /// Chooses a distribution for a tensor and moves its nonzeros; `gives_up`: the tensor keeps none. Collective.
 /// @throws as choose_distribution()
 template <class T>
-DistributedTensor<T> distribute_tensor(SparseState& source, bool gives_up, const DistributionRequest& request);
+DistributedTensor<T> distribute_tensor(SparseState& source, bool gives_up, const DistributionRequest& request) {
+    const auto& comm = source.comm();
+    DistributedTensor<T> result{choose_distribution(source, request), {}, {}};
+    auto& share = result.share;
+    share.ranks = comm.size();
+    share.value_bytes = sizeof(T);
+    share.lengths = source.lengths();
+    share.before = source.pattern()->count();
+    share.keeps_source = !gives_up;
+    share.columns = request.columns;
+    sparse::Nonzeros<T> mine;
+    if (gives_up)
+        mine = source.take<T>();
+    else
+        comm.agree([&] { mine = source.nonzeros<T>(); });
+    result.nonzeros = distribute(comm, std::move(mine), result.chosen.plan);
+    for (const auto& set : result.nonzeros.sets) share.nonzeros.push_back(set.nonzeros.count());
+    for (const auto& rows : result.nonzeros.rows) {
+        share.rows.push_back(rows.count());
+        share.owned.push_back(rows.owned);
+        share.shared.push_back(rows.rows_shared());
+    }
+    return result;
+}
 
 }  // namespace arges::decompose

@@ -23,18 +23,11 @@ BlockPosition block_position(const Layout& layout, std::int64_t rank) {
     return result;
 }
 
-template <class T>
-Tensor<T> with_plain_blocks(const Tensor<T>& tensor) {
-    if (is_plain(state_of(tensor, "a decomposition").layout)) return Tensor<T>(tensor.state());
-    return tensor.with_symmetry(Symmetry::none(tensor.order()));
-}
-
-template <class T>
-PlainLayout plain_layout(const Tensor<T>& tensor) {
-    const auto& state = state_of(tensor, "a decomposition").layout;
-    if (is_plain(state)) return {state, 0};
-    return {new_layout(*tensor.world().state(), tensor.extents(), Symmetry::none(tensor.order())),
-            state.max_local_size() * std::int64_t{sizeof(T)}};
+PlainLayout plain_layout(const AnyTensor& tensor) {
+    const auto& state = state_of(tensor, "a decomposition");
+    if (is_plain(state.layout)) return {state.layout, 0};
+    return {new_layout(*state.world, tensor.extents(), Symmetry::none(tensor.order())),
+            state.layout.max_local_size() * state.kernels->size};
 }
 
 std::string grid_text(const Layout& layout) {
@@ -84,12 +77,5 @@ std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count
     const auto messages = rank >= paired ? 1 : steps + (rank + paired < ranks ? 1 : 0);
     return messages * count * std::int64_t{sizeof(double)};
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template Tensor<T> with_plain_blocks(const Tensor<T>&);                                                                                \
-    template PlainLayout plain_layout(const Tensor<T>&);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

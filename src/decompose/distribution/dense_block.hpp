@@ -1,8 +1,8 @@
 /// The block of a dense tensor that a rank has, who shares the rows of its factors, and messages that plans can count.
 #pragma once
 
-#include "arges/tensor.hpp"
 #include "comm/communicator.hpp"
+#include "interface/tensor_state.hpp"
 #include "layout/layout.hpp"
 
 #include <cstdint>
@@ -28,7 +28,10 @@ BlockPosition block_position(const Layout& layout, std::int64_t rank);
 /// The same tensor if its layout is plain, so that blocks are what block_position() says, else a copy without symmetry, which has.
 /// Collective.
 template <class T>
-Tensor<T> with_plain_blocks(const Tensor<T>& tensor);
+Tensor<T> with_plain_blocks(const Tensor<T>& tensor) {
+    if (is_plain(state_of(tensor, "a decomposition").layout)) return Tensor<T>(tensor.state());
+    return tensor.with_symmetry(Symmetry::none(tensor.order()));
+}
 
 /// The layout of with_plain_blocks(), and the bytes that the tensor itself holds beside such a copy on a rank; 0 where there is none.
 /// Local.
@@ -36,8 +39,7 @@ struct PlainLayout {
     Layout layout;
     std::int64_t original_bytes = 0;
 };
-template <class T>
-PlainLayout plain_layout(const Tensor<T>& tensor);
+PlainLayout plain_layout(const AnyTensor& tensor);
 
 /// The grid on which a tensor lies, as 2x1x3.
 std::string grid_text(const Layout& layout);

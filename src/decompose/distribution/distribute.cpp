@@ -4,10 +4,7 @@
 
 #include "arges/error.hpp"
 #include "base/math.hpp"
-#include "base/memory_tally.hpp"
 #include "comm/values.hpp"
-#include "decompose/distribution/sparse_share.hpp"
-#include "interface/sparse_tensor_exchange.hpp"
 #include "partition/value_counts.hpp"
 
 #include <algorithm>
@@ -96,10 +93,9 @@ std::int32_t slice_owner(const DistributionPlan& plan, std::size_t mode, std::in
 }
 
 /// Where each nonzero goes for a set.
-template <class T>
-std::vector<std::int32_t> ranks_of(const sparse::Nonzeros<T>& nonzeros, const DistributionPlan& plan, std::size_t mode) {
+std::vector<std::int32_t> ranks_of(const sparse::NonzeroIndices& nonzeros, const DistributionPlan& plan, std::size_t mode) {
     if (plan.grain == Grain::fine) return plan.parts;
-    std::vector<std::int32_t> result(nonzeros.values.size(), 0);
+    std::vector<std::int32_t> result(nonzeros.count(), 0);
     if (plan.grain == Grain::coarse) {
         for (std::size_t x = 0; x < result.size(); ++x) result[x] = slice_owner(plan, mode, nonzeros.indices[mode][x]);
         return result;
@@ -112,8 +108,7 @@ std::vector<std::int32_t> ranks_of(const sparse::Nonzeros<T>& nonzeros, const Di
 }
 
 /// Rows of a mode that some set has nonzeros in, ascending; or those of all ranks.
-template <class T>
-std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<sparse::Nonzeros<T>>& sets, std::size_t mode,
+std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<sparse::NonzeroIndices>& sets, std::size_t mode,
                                     bool of_all_ranks) {
     std::vector<std::int64_t> held;
     comm.agree([&] {
@@ -175,68 +170,46 @@ void check_size(const ModeRows& rows, int mode) {
 
 }  // namespace
 
-template <class T>
-Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan) {
+PlacedIndices place_nonzeros(const Communicator& comm, sparse::NonzeroIndices nonzeros, const DistributionPlan& plan,
+                             const std::function<void(std::span<const std::int32_t> to, bool is_last)>& move_values) {
     const int order = nonzeros.order();
     const auto lengths = nonzeros.lengths;
     const bool coarse = plan.grain == Grain::coarse;
-    Distributed<T> result;
-    result.folds = !coarse;
-    std::vector<sparse::Nonzeros<T>> moved;
+    PlacedIndices result;
+    std::vector<sparse::NonzeroIndices> moved;
     const int sets = coarse ? order : 1;
     for (int s = 0; s < sets; ++s) {
         std::vector<std::int32_t> to;
-        sparse::Nonzeros<T> mine;
         comm.agree([&] {
             to = ranks_of(nonzeros, plan, s);
-            mine = s + 1 == sets ? std::move(nonzeros) : nonzeros;
+            moved.push_back(s + 1 == sets ? std::move(nonzeros) : nonzeros);
         });
-        moved.push_back(route(comm, std::move(mine), to));
-        result.sets.emplace_back();
-        auto& set = result.sets.back();
+        for (auto& column : moved.back().indices) column = route_column(comm, to, std::move(column));
+        move_values(to, s + 1 == sets);
+        auto& set = result.sets.emplace_back();
         for (int m = coarse ? s : 0; m < (coarse ? s + 1 : order); ++m) set.modes.push_back(m);
-        set.nonzeros.values = std::move(moved.back().values);
     }
     for (int m = 0; m < order; ++m) {
-        const std::size_t place = m;
-        const auto held = held_rows(comm, moved, place, coarse && plan.rows_everywhere);
+        const auto held = held_rows(comm, moved, m, coarse && plan.rows_everywhere);
         std::vector<std::int64_t> owner;
         if (coarse)
             comm.agree([&] {
-                for (auto row : held) owner.push_back(slice_owner(plan, place, row));
+                for (auto row : held) owner.push_back(slice_owner(plan, m, row));
             });
         else
-            owner = owners_in_layers(comm, plan, m, lengths[place], held);
-        result.rows.push_back(match_rows(comm, held, owner));
+            owner = owners_in_layers(comm, plan, m, lengths[m], held);
+        const auto& rows = result.rows.emplace_back(match_rows(comm, held, owner));
         comm.agree([&] {
-            check_size(result.rows.back(), m);
-            const RowFinder finder(result.rows.back());
+            check_size(rows, m);
+            const RowFinder finder(rows);
             for (std::size_t s = 0; s < moved.size(); ++s) {
-                result.sets[s].nonzeros.rows.push_back(result.rows.back().count());
-                result.sets[s].nonzeros.indices.push_back(finder.find(moved[s].indices[place]));
-                release(moved[s].indices[place]);
+                result.sets[s].rows.push_back(rows.count());
+                result.sets[s].indices.push_back(finder.find(moved[s].indices[m]));
+                release(moved[s].indices[m]);
             }
         });
     }
     return result;
-}
-
-template <class T>
-SparseShare share_of(const Communicator& comm, const Distributed<T>& distributed, const std::vector<std::int64_t>& lengths,
-                     std::int64_t before, int columns) {
-    SparseShare share;
-    share.ranks = comm.size();
-    share.value_bytes = sizeof(T);
-    share.lengths = lengths;
-    share.before = before;
-    share.columns = columns;
-    for (const auto& set : distributed.sets) share.nonzeros.push_back(set.nonzeros.count());
-    for (const auto& rows : distributed.rows) {
-        share.rows.push_back(rows.count());
-        share.owned.push_back(rows.owned);
-        share.shared.push_back(rows.rows_shared());
-    }
-    return share;
 }
 
 MemoryTally distribution_memory(const SparseShare& share) {
@@ -271,14 +244,5 @@ MemoryTally distribution_memory(const SparseShare& share) {
     }
     return tally;
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template SparseShare share_of(const Communicator&, const Distributed<T>&, const std::vector<std::int64_t>&, std::int64_t, int);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-#undef ARGES_INSTANTIATE
-
-template Distributed<float> distribute(const Communicator&, sparse::Nonzeros<float>, const DistributionPlan&);
-template Distributed<double> distribute(const Communicator&, sparse::Nonzeros<double>, const DistributionPlan&);
 
 }  // namespace arges::decompose

@@ -5,12 +5,16 @@
 #include "comm/communicator.hpp"
 #include "decompose/distribution/row_exchange.hpp"
 #include "decompose/distribution/sparse_share.hpp"
+#include "interface/sparse_tensor_exchange.hpp"
 #include "partition/grid.hpp"
 #include "partition/layers.hpp"
 #include "partition/rows.hpp"
 #include "sparse/nonzeros.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace arges::decompose {
@@ -55,16 +59,43 @@ struct Distributed {
     bool folds = true;                ///< results of MTTKRP are partial: they are folded to the owners of rows
 };
 
+/// What a rank has after the distribution but for the values.
+struct PlacedIndices {
+    struct Set {
+        std::vector<int> modes;
+        std::vector<std::int64_t> rows;                   ///< as in LocalNonzeros
+        std::vector<std::vector<std::uint32_t>> indices;  ///< likewise
+    };
+    std::vector<Set> sets;
+    std::vector<ModeRows> rows;
+};
+/// Moves indices and finds owners of rows. For each set move_values() takes the values where its nonzeros go; those of the last set need
+/// not be kept. Collective.
+PlacedIndices place_nonzeros(const Communicator& comm, sparse::NonzeroIndices nonzeros, const DistributionPlan& plan,
+                             const std::function<void(std::span<const std::int32_t> to, bool is_last)>& move_values);
+
 /// Moves nonzeros and finds owners of rows. Rows of empty slices are owned by nobody. Nonzeros move column by column, and no
 /// column is kept that has moved: give them up by std::move() where memory is short. Collective.
 template <class T>
-Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan);
-
-/// What a rank has after the distribution. Local.
-/// @param before nonzeros that it had
-template <class T>
-SparseShare share_of(const Communicator& comm, const Distributed<T>& distributed, const std::vector<std::int64_t>& lengths,
-                     std::int64_t before, int columns);
+Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan) {
+    Distributed<T> result;
+    result.folds = plan.grain != Grain::coarse;
+    auto placed = place_nonzeros(comm, std::move(static_cast<sparse::NonzeroIndices&>(nonzeros)), plan, [&](auto to, bool is_last) {
+        std::vector<T> values;
+        comm.agree([&] {
+            values = is_last ? std::move(nonzeros.values) : nonzeros.values;
+            result.sets.emplace_back();
+        });
+        result.sets.back().nonzeros.values = route_column(comm, to, std::move(values));
+    });
+    for (std::size_t s = 0; s < placed.sets.size(); ++s) {
+        result.sets[s].modes = std::move(placed.sets[s].modes);
+        result.sets[s].nonzeros.rows = std::move(placed.sets[s].rows);
+        result.sets[s].nonzeros.indices = std::move(placed.sets[s].indices);
+    }
+    result.rows = std::move(placed.rows);
+    return result;
+}
 
 /// Memory of distribute(), an upper bound, with the nonzeros that it is given, and with the tensor's own where they are copies; what it
 /// holds at the end is what the rank has then. Pure.

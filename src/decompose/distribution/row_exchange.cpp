@@ -1,6 +1,7 @@
 // Fold and expand of factor rows (SPLATT; hypertensor-sc15, section 3): parts of sums go to the owners, new rows to those who need them.
 #include "decompose/distribution/row_exchange.hpp"
 
+#include "base/element_at.hpp"
 #include "comm/values.hpp"
 
 #include <algorithm>
@@ -59,58 +60,36 @@ ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& h
     return rows;
 }
 
-template <class T>
-RowExchange<T>::RowExchange(const Communicator& comm, const ModeRows& rows, int columns)
-    : comm_(comm), rows_(rows), columns_(columns), buffer_(rows.rows_shared() * columns) {}
-
 /// Rows of one other owner lie next to each other: they are sent and received where they are.
-template <class T>
-std::vector<Piece> RowExchange<T>::needed_pieces(sparse::RowMatrix<T> matrix) const {
+std::vector<Piece> RowMover::needed_pieces(void* matrix) const {
     std::vector<Piece> pieces;
-    for (const auto& n : rows_.needed)
-        pieces.push_back(
-            {n.owner, reinterpret_cast<std::byte*>(matrix.row(n.begin)), (n.end - n.begin) * columns_ * std::int64_t{sizeof(T)}});
+    for (const auto& n : rows_.needed) pieces.push_back({n.owner, element_at(matrix, n.begin, row_bytes_), (n.end - n.begin) * row_bytes_});
     return pieces;
 }
 
-template <class T>
-std::vector<Piece> RowExchange<T>::shared_pieces() {
+std::vector<Piece> RowMover::shared_pieces() {
     std::vector<Piece> pieces;
-    auto* at = reinterpret_cast<std::byte*>(buffer_.data());
+    auto* at = buffer_.data();
     for (const auto& s : rows_.shared) {
-        const auto bytes = std::ssize(s.rows) * columns_ * std::int64_t{sizeof(T)};
-        pieces.push_back({s.rank, at, bytes});
-        at += bytes;
+        pieces.push_back({s.rank, at, std::ssize(s.rows) * row_bytes_});
+        at += pieces.back().bytes;
     }
     return pieces;
 }
 
-template <class T>
-void RowExchange<T>::start_expand(sparse::RowMatrix<T> matrix) {
+void RowMover::start_expand(void* matrix) {
     auto* out = buffer_.data();
     for (const auto& s : rows_.shared)
-        for (auto row : s.rows) out = std::copy_n(matrix.row(row), columns_, out);
+        for (auto row : s.rows) {
+            copy_array(out, element_at(matrix, row, row_bytes_), row_bytes_, nullptr);
+            out += row_bytes_;
+        }
     pending_ = comm_.start(shared_pieces(), needed_pieces(matrix));
 }
 
-template <class T>
-void RowExchange<T>::finish_expand() {
-    comm_.finish(pending_);
-}
-
-template <class T>
-void RowExchange<T>::fold(sparse::RowMatrix<T> matrix) {
+const std::byte* RowMover::bring_parts(void* matrix) {
     comm_.exchange(needed_pieces(matrix), shared_pieces());
-    const T* in = buffer_.data();
-    for (const auto& s : rows_.shared)
-        for (auto row : s.rows) {
-            T* const to = matrix.row(row);
-            for (int c = 0; c < columns_; ++c) to[c] += in[c];
-            in += columns_;
-        }
+    return buffer_.data();
 }
-
-template class RowExchange<float>;
-template class RowExchange<double>;
 
 }  // namespace arges::decompose

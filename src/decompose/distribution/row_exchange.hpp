@@ -1,6 +1,7 @@
 /// Moves rows of a factor matrix between their owners and the ranks that need them.
 #pragma once
 
+#include "base/buffer.hpp"
 #include "comm/communicator.hpp"
 #include "sparse/row_matrix.hpp"
 
@@ -44,30 +45,53 @@ struct ModeRows {
 /// @param owner rank that owns each of them
 ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& held, const std::vector<std::int64_t>& owner);
 
-/// The two movements over a ModeRows, with their buffers; the stride of the matrices is `columns`. Calls on one communicator
-/// must be made in the same order on all ranks.
-template <class T>
-class RowExchange {
+/// The two movements over a ModeRows, with their buffers; rows of a matrix lie one after the other. Calls on one communicator must be made
+/// in the same order on all ranks.
+class RowMover {
 public:
-    RowExchange(const Communicator& comm, const ModeRows& rows, int columns);
-    /// Memory of the buffers, in bytes. Pure.
-    static std::int64_t memory(const ModeRows& rows, int columns) { return rows.rows_shared() * columns * std::int64_t{sizeof(T)}; }
+    RowMover(const Communicator& comm, const ModeRows& rows, std::int64_t row_bytes)
+        : comm_(comm), rows_(rows), row_bytes_(row_bytes), buffer_(rows.rows_shared() * row_bytes) {}
 
     /// Starts to send owned rows to the ranks that need them; the matrix must stay as it is until finish_expand().
-    void start_expand(sparse::RowMatrix<T> matrix);
-    void finish_expand();
-    /// Adds to owned rows what other ranks have of them. Those of one row are added by ascending rank.
-    void fold(sparse::RowMatrix<T> matrix);
+    void start_expand(void* matrix);
+    void finish_expand() { comm_.finish(pending_); }
 
-private:
-    std::vector<Piece> needed_pieces(sparse::RowMatrix<T> matrix) const;
-    std::vector<Piece> shared_pieces();
+protected:
+    /// What other ranks have of the rows of `shared`, one after the other.
+    const std::byte* bring_parts(void* matrix);
 
     const Communicator& comm_;
     const ModeRows& rows_;
-    int columns_;
-    std::vector<T> buffer_;  // rows of `shared`, one after the other
+
+private:
+    std::vector<Piece> needed_pieces(void* matrix) const;
+    std::vector<Piece> shared_pieces();
+
+    std::int64_t row_bytes_;
+    Buffer<std::byte> buffer_;  // rows of `shared`, one after the other
     PendingExchange pending_;
+};
+
+/// Likewise for elements of a type; the stride of the matrices is `columns`.
+template <class T>
+class RowExchange : public RowMover {
+public:
+    RowExchange(const Communicator& comm, const ModeRows& rows, int columns)
+        : RowMover(comm, rows, columns * std::int64_t{sizeof(T)}), columns_(columns) {}
+    void start_expand(sparse::RowMatrix<T> matrix) { RowMover::start_expand(matrix.data); }
+    /// Adds to owned rows what other ranks have of them. Those of one row are added by ascending rank.
+    void fold(sparse::RowMatrix<T> matrix) {
+        const auto* in = reinterpret_cast<const T*>(bring_parts(matrix.data));
+        for (const auto& s : rows_.shared)
+            for (auto row : s.rows) {
+                T* const to = matrix.row(row);
+                for (int c = 0; c < columns_; ++c) to[c] += in[c];
+                in += columns_;
+            }
+    }
+
+private:
+    int columns_;
 };
 
 }  // namespace arges::decompose

@@ -170,7 +170,7 @@ private:
         auto& step = steps_.go_on(mode);
         steps_.note(step, 0);
         const auto& factor = factors_[mode];
-        auto result = decompose::mode_product<T>(tensor, mode, factor.u, factor.rank);
+        Tensor<T> result(decompose::mode_product(*tensor.state(), mode, factor.u.data(), factor.rank));
         step.product_seconds += steps_.note(step, 0);
         steps_.raise_bound(step, bound_of_product(tensor.extents(), mode));
         return result;
@@ -267,7 +267,8 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     if (start) decompose::check_tucker_start(*start, tensor.extents(), options.ranks);
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = source.world->communicator().maximum(
-        place.original_bytes + decompose::dense_tucker_memory<T>(tensor.world(), place.layout, options, omp_get_max_threads()).peak());
+        place.original_bytes +
+        decompose::dense_tucker_memory(*source.kernels, tensor.world(), place.layout, options, omp_get_max_threads()).peak());
     decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * std::int64_t{sizeof(T)});
     source.world->agree([&] {
         if (options.planned) options.planned(forecast);

@@ -2,15 +2,17 @@
 /// steps of Tucker decompositions cost.
 #pragma once
 
-#include "arges/tensor.hpp"
 #include "arges/tucker.hpp"
 #include "decompose/cp/gram_solver.hpp"
+#include "interface/tensor_state.hpp"
 #include "layout/layout.hpp"
 #include "local/blas.hpp"
 #include "plan/product/machine_model.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace arges::decompose {
@@ -36,6 +38,9 @@ Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const in
 /// copies. Pure.
 Layout layout_with_spread_mode(const Layout& layout, int mode);
 
+/// The same elements on another layout, and the bytes that this rank sends for it, as planned. Collective.
+std::pair<std::shared_ptr<TensorState>, std::int64_t> state_on(const TensorState& from, Layout layout);
+
 /// A tensor on another layout, and the bytes that this rank sends for it, as planned.
 template <class T>
 struct MovedTensor {
@@ -46,12 +51,19 @@ struct MovedTensor {
 /// The same elements on another layout. Collective.
 /// @param tensor has plain blocks, as the layout
 template <class T>
-MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout);
+MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
+    auto [state, bytes] = state_on(*tensor.state(), std::move(layout));
+    return {Tensor<T>(std::move(state)), bytes};
+}
 
 /// The same elements with a mode that is whole in every block; no copy if it is already. Collective.
 /// @param tensor has plain blocks
 template <class T>
-MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<const int> settled);
+MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<const int> settled) {
+    const auto& layout = tensor.state()->shape();
+    if (layout.slot(mode).grid_length() == 1) return {Tensor<T>(tensor.state()), 0};
+    return moved_to(tensor, layout_with_whole_mode(layout, mode, settled));
+}
 
 /// Sum of the squares of all elements. Collective.
 template <class T>
@@ -67,8 +79,7 @@ std::int64_t gram_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t leng
 
 /// The tensor whose index of `mode`, which is whole, is multiplied with U^T. No communication.
 /// @param u length x columns, column after column
-template <class T>
-Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, std::int64_t columns);
+std::shared_ptr<TensorState> mode_product(const TensorState& tensor, int mode, const void* u, std::int64_t columns);
 
 /// The cheapest order of the modes for ST-HOSVD, in modelled seconds of Gram matrices, eigenvectors, products, and moves of
 /// modes that are spread over ranks. Pure.

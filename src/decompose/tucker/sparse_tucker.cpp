@@ -251,7 +251,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
     const auto& chosen = distributed.chosen;
     const auto& share = distributed.share;
-    const auto forecast = comm.maximum(decompose::tucker_memory<T>(share, options, omp_get_max_threads()).peak());
+    const auto forecast = comm.maximum(decompose::tucker_memory(share, options, omp_get_max_threads()).peak());
     decompose::check_forecast(*source.world, source.title(), forecast, share.keeps_source ? share.source_bytes() : 0,
                               "use more ranks, fewer components, another format");
     comm.agree([&] {

@@ -1,16 +1,18 @@
-// CP decompositions of dense tensors, with MTTKRP by a dimension tree (Phan, Tichavsky, Cichocki, IEEE Trans. Signal Process. 61, 2013).
+// CP decompositions of sparse tensors, and of dense ones with MTTKRP by a dimension tree (Phan, Tichavsky, Cichocki, IEEE Trans. Signal
+// Process. 61, 2013).
 #include "arges/cpd.hpp"
 
 #include "arges/error.hpp"
-#include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
+#include "decompose/cp/sparse_operator.hpp"
 #include "decompose/dense_memory.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
 #include "decompose/model_arguments.hpp"
-#include "interface/tensor_state.hpp"
+#include "decompose/sparse_memory.hpp"
 #include "layout/layout.hpp"
 
 #include <omp.h>
@@ -22,14 +24,14 @@ namespace arges {
 
 namespace {
 
-using decompose::CpState;
 using decompose::DenseCpOperator;
 using decompose::Factors;
+using decompose::SparseOperator;
 
 constexpr int max_order = 8;
 constexpr std::int64_t max_counted_ranks = 1 << 24;  // of explain_cp(), which counts for each
 
-void check(const std::string& title, const std::vector<std::int64_t>& lengths, const CpOptions& options) {
+void check_dense(const std::string& title, const std::vector<std::int64_t>& lengths, const CpOptions& options) {
     decompose::check_cp_options(options);
     const auto order = lengths.size();
     if (order < 2 || order > max_order)
@@ -104,7 +106,81 @@ void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>
     result.format = "dense";
 }
 
+/// Adds and maximizes figures of all ranks.
+template <class T>
+void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Factors<T>& factors, bool folds, CpResult<T>& result) {
+    std::int64_t sent = 0, received = 0;
+    for (int m = 0; m < tensor.order(); ++m) {
+        const auto& rows = tensor.rows(m);
+        sent += rows.rows_shared() + (folds ? rows.rows_needed() : 0);
+        received += rows.rows_needed() + (folds ? rows.rows_shared() : 0);
+    }
+    result.volume_rows_max = comm.maximum(sent + received);
+    result.volume_rows_total = comm.sum(sent);
+    result.nonzeros_max = comm.maximum(tensor.nonzeros());
+    result.memory_bytes_max = comm.maximum(tensor.bytes() + factors.bytes());
+    result.format = to_string(tensor.format());
+}
+
+/// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
+template <class T>
+CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options, const CpProgress<T>& progress,
+                             const CpModel<T>* start) {
+    auto& source = state_of(tensor, "cp_decompose");
+    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, options, progress, start);
+    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(options),
+                              ModelArgument{start});
+    const auto& comm = source.comm();
+    const auto nonzeros = source.pattern()->total;
+    comm.agree([&] {
+        decompose::check_cp_options(options);
+        if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
+        if (tensor.order() < 2) throw InvalidArgument(source.title() + " has one mode; a CP decomposition needs at least two");
+        sparse::parse_format(options.format);
+        if (options.pairwise_perturbation)
+            throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
+        if (start) decompose::check_cp_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
+    });
+    Stopwatch watch;
+    const auto weights = options.algorithm == CpAlgorithm::opt ? partition::CoarseWeights::summed : partition::CoarseWeights::by_mode;
+    auto distributed = decompose::distribute_tensor<T>(
+        source, gives_up,
+        {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed, weights});
+    const auto& share = distributed.share;
+    const auto forecast =
+        decompose::checked_forecast(*source.world, source.title(), decompose::cp_memory(share, options, omp_get_max_threads()).peak(),
+                                    share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another format",
+                                    decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
+    const bool folds = distributed.nonzeros.folds;
+    SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(options.format), options.rank);
+    const auto lengths = tensor.lengths();
+    return decompose::run_cp<T>(op, {tensor.world(), source.title(), lengths, options, progress, start}, watch,
+                                [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t) {
+                                    const auto& chosen = distributed.chosen;
+                                    result.forecast_bytes = forecast;
+                                    result.choose_seconds = chosen.seconds;
+                                    result.distribution = chosen.distribution;
+                                    result.grid = chosen.grid;
+                                    result.policy = chosen.policy;
+                                    result.rows = chosen.rows;
+                                    fill_figures(comm, op, factors, folds, result);
+                                    op.drop_nonzeros();
+                                });
+}
+
 }  // namespace
+
+template <class T>
+CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
+    return decompose_tensor(tensor, false, options, progress, start);
+}
+
+template <class T>
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
+    return decompose_tensor(tensor, true, options, progress, start);
+}
 
 template <class T>
 CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
@@ -116,41 +192,30 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
         throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
     const auto& comm = source.world->communicator();
     comm.agree([&] {
-        check(source.title(), tensor.extents(), options);
+        check_dense(source.title(), tensor.extents(), options);
         if (start) decompose::check_cp_start(tensor.extents(), options.rank, start->lengths(), start->rank());
     });
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
-    const auto& layout = plain.state()->layout;
     const auto place = decompose::plain_layout(tensor);
-    const auto forecast = comm.maximum(place.original_bytes +
-                                       decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * std::int64_t{sizeof(T)});
-    const auto model_bytes =
-        comm.maximum(decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
-    comm.agree([&] {
-        if (options.planned) options.planned(forecast, model_bytes);
-    });
+    const auto forecast = decompose::checked_forecast(
+        *source.world, source.title(),
+        place.original_bytes + decompose::dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak(),
+        source.shape().max_local_size() * std::int64_t{sizeof(T)}, "use more ranks, fewer components",
+        decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
     DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
-    decompose::check_norm(source.title(), op.norm_squared());
-    CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(options.rank, 1), 0};
-    if (start) decompose::start_from(*start, op, state);
-    CpResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
-    result.setup_seconds = watch.lap();
-    result.forecast_bytes = forecast;
-    const std::function<CpModel<T>()> model = [&] { return decompose::model_of<T>(tensor.world(), tensor.extents(), op, state); };
-    const auto before = comm.traffic().bytes_sent;
-    decompose::run_iterations<T>(op, state, options, progress, model, result);
-    result.sent_bytes_max = comm.maximum((comm.traffic().bytes_sent - before) / result.iterations);
-    fill_figures(op, layout, state.factors, result);
-    comm.agree([&] { result.model = decompose::model_of<T>(tensor.world(), tensor.extents(), op, state, true); });
-    return result;
+    return decompose::run_cp<T>(op, {tensor.world(), source.title(), tensor.extents(), options, progress, start}, watch,
+                                [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t sent) {
+                                    result.forecast_bytes = forecast;
+                                    result.sent_bytes_max = comm.maximum(sent / result.iterations);
+                                    fill_figures(op, plain.state()->layout, factors, result);
+                                });
 }
 
 template <class T>
 std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
     const auto& source = state_of(tensor, "explain_cp");
-    check(source.title(), tensor.extents(), options);
+    check_dense(source.title(), tensor.extents(), options);
     if (tensor.world().size() > max_counted_ranks)
         throw Unsupported("explain_cp: " + std::to_string(tensor.world().size()) + " ranks are too many to count bytes for each; use " +
                           std::to_string(max_counted_ranks) + " or fewer");
@@ -171,6 +236,8 @@ std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
+    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);                  \
+    template CpResult<T> cp_decompose(SparseTensor<T>&&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);                       \
     template CpResult<T> cp_decompose(const Tensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);                        \
     template std::string explain_cp(const Tensor<T>&, const CpOptions&);
 ARGES_INSTANTIATE(float)

@@ -1,6 +1,7 @@
-// Completion by stochastic gradient descent over batches (Singh, Zhang, Wu, Zhang, Solomonik, JPDC 169, 2022, sample elements likewise;
-// Smith, Park, Karypis, SC16, take one at a time): a batch is a set of elements that a hash of their indices names, so that a step is the
-// same wherever they are. The length of a row's step is relative to the trace of its normal equations.
+// Completion row by row. By alternating least squares: rows solve their own normal equations (Smith, Park, Karypis, SC16; Karlsson,
+// Kressner, Uschmajew, Parallel Computing 57, 2016). By stochastic gradient descent over batches (Singh, Zhang, Wu, Zhang, Solomonik, JPDC
+// 169, 2022, sample elements likewise; Smith, Park, Karypis, SC16, take one at a time): a batch is a set of elements that a hash of their
+// indices names, so that a step is the same wherever they are. The length of a row's step is relative to the trace of its normal equations.
 #include "base/splitmix.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/elements.hpp"
@@ -15,6 +16,38 @@ namespace arges::decompose {
 
 namespace {
 
+/// Rows solve their own normal equations.
+template <class T>
+class Als : public CompletionMethod<T> {
+public:
+    Als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
+        : factors_(factors), regularization_(options.regularization), updates_(factors, nonzeros.folds && factors.comm().size() > 1) {
+        factors.comm().agree([&] {
+            for (int m = 0; m < factors.order(); ++m) {
+                by_row_.push_back(elements_by_row(set_of(nonzeros, m), m));
+                if (nonzeros.sets.size() > 1) set_of(nonzeros, m) = {};
+            }
+            nonzeros.sets.clear();
+        });
+    }
+
+    FitSums start_sums() override { return summed(factors_.comm(), fit_sums(by_row_[0].elements, factors_.views())); }
+
+    double iterate() override {
+        for (const auto& by_row : by_row_)
+            updates_.run(by_row, [&](RowEquations& equations, std::int64_t, T* row) { equations.solve(regularization_, row); });
+        factors_.balance();
+        return start_sums().residual;
+    }
+
+private:
+    CompletionFactors<T>& factors_;
+    double regularization_;
+    RowUpdates<RowEquations, T> updates_;
+    std::vector<RowElements<T>> by_row_;  // by mode
+};
+
+/// Batches of elements, one after the other.
 template <class T>
 class Sgd : public CompletionMethod<T> {
 public:
@@ -141,11 +174,20 @@ private:
 }  // namespace
 
 template <class T>
+std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros) {
+    return std::make_unique<Als<T>>(options, factors, nonzeros);
+}
+
+template <class T>
 std::unique_ptr<CompletionMethod<T>> make_sgd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros) {
     return std::make_unique<Sgd<T>>(options, factors, nonzeros);
 }
 
-template std::unique_ptr<CompletionMethod<float>> make_sgd(const CompletionOptions&, CompletionFactors<float>&, Distributed<float>&);
-template std::unique_ptr<CompletionMethod<double>> make_sgd(const CompletionOptions&, CompletionFactors<double>&, Distributed<double>&);
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions&, CompletionFactors<T>&, Distributed<T>&);              \
+    template std::unique_ptr<CompletionMethod<T>> make_sgd(const CompletionOptions&, CompletionFactors<T>&, Distributed<T>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose
