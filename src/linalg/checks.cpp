@@ -15,15 +15,6 @@ ElementValue minus_one(const ElementKernels& kernels) {
 
 }  // namespace
 
-DenseTensor DenseTensor::conjugated() const {
-    auto result = *this;
-    auto& elements = *result.state();
-    if (elements.kernels->is_complex)
-        elements.kernels->transfer_listed({.count = elements.count(), .factor = 2}, elements.bytes.data(), elements.bytes.data(), nullptr,
-                                          {});
-    return result;
-}
-
 Factor conjugate(Factor tensor) {
     if (tensor.tensor ? tensor.tensor->kernels->is_complex : tensor.sparse->kernels->is_complex) tensor.conjugated = !tensor.conjugated;
     return tensor;

@@ -18,19 +18,18 @@ public:
     explicit DenseTensor(std::shared_ptr<TensorState> state) : AnyTensor(std::move(state)) {}
     /// Zeros. Collective.
     DenseTensor(const MatrixKernels& kernels, const World& world, std::vector<std::int64_t> extents, const std::string& name)
-        : AnyTensor(kernels.elements(), world, std::move(extents), name) {}
+        : AnyTensor(kernels.elements(), Storage::dense, world, std::move(extents), GivenSymmetry(), name) {}
+    std::shared_ptr<TensorState> state() const { return dense_state(); }
     Factor operator[](const Labels& labels) const { return labelled(labels); }
-    const MatrixKernels& kernels() const { return matrix_kernels(*state()->kernels); }
-    /// Frobenius norm. Collective.
-    double norm() const { return kernels().norm({state(), ""}); }
+    const MatrixKernels& kernels() const { return matrix_kernels(AnyTensor::kernels()); }
     /// Elements begin <= index < end. Collective.
     DenseTensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
-        return DenseTensor(sliced(begin, end));
+        return DenseTensor(AnyTensor::slice(begin, end).dense_state());
     }
     /// The complex conjugate. Collective.
-    DenseTensor conjugated() const;
+    DenseTensor conjugated() const { return DenseTensor(AnyTensor::conjugated().dense_state()); }
     /// Without symmetry. Collective.
-    DenseTensor unpacked() const { return DenseTensor(resymmetrized(Symmetry::none(order()))); }
+    DenseTensor unpacked() const { return DenseTensor(with_symmetry(Symmetry::none(order())).dense_state()); }
 };
 
 /// The complex conjugate; a real tensor is its own.
