@@ -51,68 +51,71 @@ FoldOrder::Choices FoldOrder::choices(const std::vector<bool>& as_stored) const 
 }
 
 /// Batches of tiny products run fastest along the batch.
-bool FoldOrder::has_small_matrices(const ProductPlan& plan) const {
+bool FoldOrder::has_small_matrices(const std::vector<std::int64_t>& grid_lengths) const {
     double product = 1;
     bool has_batch = false;
-    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+    for (std::size_t a = 0; a < grid_lengths.size(); ++a) {
         if (role_[a] == batch)
             has_batch = true;
         else
-            product *= static_cast<double>(plan.axes[a].size) / plan.grid_lengths[a];
+            product *= static_cast<double>(unmapped_.axes[a].size) / grid_lengths[a];
     }
     return has_batch && product <= 64;
 }
 
-void FoldOrder::choose(const ProductPlan& plan, const std::vector<bool>& as_stored) {
-    batch_first_ = has_small_matrices(plan);
+FoldOrder::Choice FoldOrder::choose(const Candidate& candidate, const std::vector<bool>& as_stored) const {
+    const auto& grid_lengths = candidate.grid_lengths;
     const auto [known, is_new] = choices_.try_emplace(as_stored);
     if (is_new) known->second = choices(as_stored);
     const auto& choices = known->second;
-    order_ = {choices[m][0], choices[n][0], choices[k][0], choices[batch][0]};
-    std::vector<double> elements(plan.operands.size(), 0);
-    bool any = false;
-    for (std::size_t o = 0; o < elements.size(); ++o) {
-        if (!plan.operands[o].in_place) continue;
-        any = true;
-        elements[o] = 1;
-        for (int a : storage_[o].axes) elements[o] *= static_cast<double>(plan.axes[a].size) / plan.grid_lengths[a];
+    Choice best{{choices[m][0], choices[n][0], choices[k][0], choices[batch][0]}, has_small_matrices(grid_lengths)};
+    std::vector<std::size_t> in_place;
+    std::vector<double> elements;
+    for (std::size_t o = 0; o < candidate.operands.size(); ++o) {
+        if (!candidate.operands[o].in_place) continue;
+        in_place.push_back(o);
+        elements.push_back(1);
+        for (int a : storage_[o].axes) elements.back() *= static_cast<double>(unmapped_.axes[a].size) / grid_lengths[a];
     }
-    if (!any) return;
+    if (in_place.empty()) return best;
     double least = -1;
     for (const auto* of_m : choices[m])
         for (const auto* of_k : choices[k])
             for (const auto* of_n : choices[n])
                 for (const auto* of_batch : choices[batch]) {
-                    const Order order{of_m, of_n, of_k, of_batch};
+                    const Choice choice{{of_m, of_n, of_k, of_batch}, best.batch_first};
                     double copied = 0;
-                    for (std::size_t o = 0; o < elements.size(); ++o)
-                        if (elements[o] > 0 && !folds(o, order)) copied += elements[o];
+                    for (std::size_t i = 0; i < in_place.size(); ++i)
+                        if (elements[i] > 0 && !folds(in_place[i], choice)) copied += elements[i];
                     if (least >= 0 && copied >= least) continue;
                     least = copied;
-                    order_ = order;
+                    best = choice;
                 }
+    return best;
 }
 
 /// The axes of an operand by role, batch axes first or last.
-FoldOrder::AxisList FoldOrder::arranged(std::size_t o, const Order& order, bool first_role_first) const {
+FoldOrder::AxisList FoldOrder::arranged(std::size_t o, const Choice& choice, bool first_role_first) const {
     AxisList result;
     const auto add = [&](Role role) {
-        for (int a : *order[role])
+        for (int a : *choice.lists[role])
             if (unmapped_.axes[a].in(o)) result.push_back(a);
     };
     const auto roles = roles_of(o);
-    if (batch_first_) add(batch);
+    if (choice.batch_first) add(batch);
     add(roles[first_role_first ? 0 : 1]);
     add(roles[first_role_first ? 1 : 0]);
-    if (!batch_first_) add(batch);
+    if (!choice.batch_first) add(batch);
     return result;
 }
 
 /// The roles of an operand's axes form at most one run each in its own array.
-bool FoldOrder::folds(std::size_t o, const Order& order) const {
-    return arranged(o, order, true) == storage_[o].axes || arranged(o, order, false) == storage_[o].axes;
+bool FoldOrder::folds(std::size_t o, const Choice& choice) const {
+    return arranged(o, choice, true) == storage_[o].axes || arranged(o, choice, false) == storage_[o].axes;
 }
 
-std::vector<int> FoldOrder::copy_axes(std::size_t o) const { return arranged(o, order_, lists_[o].first_role == roles_of(o)[0]); }
+FoldOrder::AxisList FoldOrder::copy_axes(std::size_t o, const Choice& choice) const {
+    return arranged(o, choice, lists_[o].first_role == roles_of(o)[0]);
+}
 
 }  // namespace arges
