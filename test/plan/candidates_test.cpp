@@ -71,7 +71,7 @@ TEST(RankedGrids, OfLargeSpacesAreABeam) {
     const auto found = ranked_grids(unmapped, targets, grid, {}, 100);
     ASSERT_GE(found.size(), 100U);
     EXPECT_LE(found.size(), 100 + unmapped.operands.size()) << "those that leave an operand where it is come in addition";
-    std::set<std::vector<int>> different;
+    std::set<decltype(RankedGrid::target)> different;
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_TRUE(different.insert(found[i].target).second);
         EXPECT_LE(found[i > 0 ? i - 1 : 0].seconds, found[i].seconds);

@@ -29,15 +29,20 @@ struct Found {
     }
 };
 
+/// Orders lists of dimensions, also those that are found in place.
+struct Before {
+    using is_transparent = void;
+    bool operator()(std::span<const Dimensions> a, std::span<const Dimensions> b) const {
+        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    }
+};
+
 class PlanSearch {
 public:
+    /// @param unmapped  it and the others must outlive this
     PlanSearch(const ProductPlan& unmapped, const AxesInBlocks& in_blocks, const RankGrid& grid, const PlanOptions& options)
         : unmapped_(unmapped), in_blocks_(in_blocks), options_(options), grid_(grid), targets_(grid_targets(unmapped, in_blocks)),
-          torus_(longest_first(grid)), mapped_(unmapped.axes.size()), along_(targets_.size()) {
-        // What is scattered from a working copy is packed.
-        for (std::size_t a = 0; a < in_blocks.size(); ++a)
-            if (in_blocks[a] && !unmapped.axes[a].is_contracted()) unmapped_.spec.output_is_free = false;
-    }
+          torus_(longest_first(grid)), mapped_(unmapped.axes.size()), along_(targets_.size()) {}
 
     /// Replaces a plan by a better one: a faster one that fits into the memory limit, or a smaller one as long as none fits.
     void improve(std::optional<Found>& best) {
@@ -64,9 +69,9 @@ private:
         for (const auto& grid : grids) {
             if (looked_at++ >= max_full_estimates && fits()) break;
             if (options_.links && !known_.insert(grid.target).second) continue;
-            auto axes = mapped(grid);
+            const auto& axes = mapped(grid);
             if (is_slower(candidates_->least_seconds(axes))) continue;
-            auto candidate = candidates_->candidate(std::move(axes));
+            auto candidate = candidates_->candidate(axes);
             if (is_slower(candidates_->average_seconds(candidate))) continue;
             Found found;
             found.plan = candidates_->fitting_plan(candidate);
@@ -76,19 +81,22 @@ private:
         }
     }
 
-    std::vector<MappedAxis*> mapped(const RankedGrid& grid) {
+    /// The mapping of each axis on a grid.
+    const std::vector<MappedAxis*>& mapped(const RankedGrid& grid) {
         std::fill(along_.begin(), along_.end(), 0);
-        for (std::size_t t = 0; t < grid.target.size(); ++t)
+        for (int t = 0; t < grid_.dimensions(); ++t)
             if (grid.target[t] >= 0) along_[grid.target[t]] |= dimension(t);
-        std::vector<MappedAxis*> axes;
+        axes_.clear();
         for (std::size_t a = 0, first = 0; a < unmapped_.axes.size(); ++a) {
             const auto count = in_blocks_[a] ? unmapped_.axes[a].labels.size() : 1;
-            auto& axis = mapped_[a][{along_.begin() + first, along_.begin() + first + count}];
-            if (axis == nullptr) axis = &candidates_->map_axis(a, mapping_of(a, {along_.data() + first, count}));
-            axes.push_back(axis);
+            const std::span<const Dimensions> along(along_.data() + first, count);
+            auto found = mapped_[a].find(along);
+            if (found == mapped_[a].end())
+                found = mapped_[a].try_emplace({along.begin(), along.end()}, &candidates_->map_axis(a, mapping_of(a, along))).first;
+            axes_.push_back(found->second);
             first += count;
         }
-        return axes;
+        return axes_;
     }
 
     /// The order of torus dimensions along an axis follows an operand that has the same ones there. @param along  by position of the axis
@@ -132,16 +140,17 @@ private:
         }
     }
 
-    ProductPlan unmapped_;
-    AxesInBlocks in_blocks_;
+    const ProductPlan& unmapped_;
+    const AxesInBlocks& in_blocks_;
     const PlanOptions& options_;
     const RankGrid& grid_;
     std::vector<GridTarget> targets_;
-    std::vector<int> torus_;                                              // longest first
-    std::optional<PlanCandidates> candidates_;                            // made when they are needed
-    std::vector<std::map<std::vector<Dimensions>, MappedAxis*>> mapped_;  // by axis and dimensions along its targets
-    std::vector<Dimensions> along_;                                       // by target: what a grid gives it
-    std::set<std::vector<int>> known_;                                    // targets of the grids that have been estimated in full
+    std::vector<int> torus_;                                                      // longest first
+    std::optional<PlanCandidates> candidates_;                                    // made when they are needed
+    std::vector<std::map<std::vector<Dimensions>, MappedAxis*, Before>> mapped_;  // by axis and dimensions along its targets
+    std::vector<MappedAxis*> axes_;
+    std::vector<Dimensions> along_;                 // by target: what a grid gives it
+    std::set<decltype(RankedGrid::target)> known_;  // targets of the grids that have been estimated in full
 };
 
 }  // namespace
@@ -162,7 +171,7 @@ ProductPlan plan_with_mapping(const Product& spec, const PairOrder& order, const
 }
 
 ProductPlan plan_on_grid(const Product& spec, const PairOrder& order, const PlanOptions& options) {
-    const auto unmapped = unmapped_plan(spec, order);
+    auto unmapped = unmapped_plan(spec, order);
     std::optional<Found> best;
     if (auto rows = plan_by_rows(spec, options)) {
         const double seconds = rows->cost.seconds;
@@ -170,6 +179,10 @@ ProductPlan plan_on_grid(const Product& spec, const PairOrder& order, const Plan
         best = Found{*std::move(rows), seconds, bytes};
     }
     for (const auto& in_blocks : choices_of_blocks(unmapped, options.group_mapping)) {
+        // What is scattered from a working copy is packed.
+        unmapped.spec.output_is_free = spec.output_is_free;
+        for (std::size_t a = 0; a < in_blocks.size(); ++a)
+            if (in_blocks[a] && !unmapped.axes[a].is_contracted()) unmapped.spec.output_is_free = false;
         PlanSearch(unmapped, in_blocks, options.whole_grid(spec.output.layout), options).improve(best);
         for (std::size_t g = 1; g < options.grids.size(); ++g) PlanSearch(unmapped, in_blocks, options.grids[g], options).improve(best);
     }

@@ -163,8 +163,10 @@ RankWork CostModel::work(const Candidate& candidate) const {
 }
 
 double CostModel::memory(const Candidate& candidate) const {
-    auto length = candidate.length;  // in one window
-    for (const auto& window : candidate.windows) length[window.axis] = std::ceil(length[window.axis] / static_cast<double>(window.count));
+    std::vector<double> cut;
+    if (!candidate.windows.empty()) cut = candidate.length;
+    for (const auto& window : candidate.windows) cut[window.axis] = std::ceil(cut[window.axis] / static_cast<double>(window.count));
+    const auto& length = cut.empty() ? candidate.length : cut;  // in one window
     double working = 0, messages = 0;
     for (const auto& space : spaces_)
         if (space.has_buffer) working += block_size(space.result, length);

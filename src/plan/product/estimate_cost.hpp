@@ -22,6 +22,7 @@ struct RankWork {
 struct Candidate {
     struct Operand {
         bool in_place = false;             ///< the tensor's own array is used; nothing moves
+        bool as_stored = false;            ///< the tensor's own array is mapped as the axes are
         double words = 0;                  ///< see MovedWords; none in place
         std::span<const Links::Way> ways;  ///< in which it may move; none where every rank is equally far from every other
     };

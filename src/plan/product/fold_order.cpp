@@ -34,14 +34,14 @@ FoldOrder::Lists FoldOrder::lists_of(std::size_t o) const {
     return lists;
 }
 
-FoldOrder::Choices FoldOrder::choices(const std::vector<bool>& as_stored) const {
+FoldOrder::Choices FoldOrder::choices(const Candidate& candidate) const {
     static const AxisList none;
     Choices choices;
     for (const auto role : {m, n, k, batch})
         for (std::size_t o = 0; o < lists_.size(); ++o) {
             const auto roles = roles_of(o);
             if (role != batch && role != roles[0] && role != roles[1]) continue;
-            const auto& list = (as_stored[o] ? lists_[o].by_storage : lists_[o].by_labels)[role];
+            const auto& list = (candidate.operands[o].as_stored ? lists_[o].by_storage : lists_[o].by_labels)[role];
             if (std::none_of(choices[role].begin(), choices[role].end(), [&](const auto* known) { return *known == list; }))
                 choices[role].push_back(&list);
         }
@@ -63,21 +63,21 @@ bool FoldOrder::has_small_matrices(const std::vector<std::int64_t>& grid_lengths
     return has_batch && product <= 64;
 }
 
-FoldOrder::Choice FoldOrder::choose(const Candidate& candidate, const std::vector<bool>& as_stored) const {
-    const auto& grid_lengths = candidate.grid_lengths;
-    const auto [known, is_new] = choices_.try_emplace(as_stored);
-    if (is_new) known->second = choices(as_stored);
-    const auto& choices = known->second;
-    Choice best{{choices[m][0], choices[n][0], choices[k][0], choices[batch][0]}, has_small_matrices(grid_lengths)};
-    std::vector<std::size_t> in_place;
-    std::vector<double> elements;
+FoldOrder::Choice FoldOrder::choose(const Candidate& candidate) const {
+    unsigned as_stored = 0, in_place = 0;
+    std::array<double, 3> elements{};  // of operands in place
     for (std::size_t o = 0; o < candidate.operands.size(); ++o) {
+        as_stored |= static_cast<unsigned>(candidate.operands[o].as_stored) << o;
         if (!candidate.operands[o].in_place) continue;
-        in_place.push_back(o);
-        elements.push_back(1);
-        for (int a : storage_[o].axes) elements.back() *= static_cast<double>(unmapped_.axes[a].size) / grid_lengths[a];
+        in_place |= 1U << o;
+        elements[o] = 1;
+        for (int a : storage_[o].axes) elements[o] *= static_cast<double>(unmapped_.axes[a].size) / candidate.grid_lengths[a];
     }
-    if (in_place.empty()) return best;
+    const auto [known, is_new] = choices_.try_emplace(as_stored);
+    if (is_new) known->second = choices(candidate);
+    const auto& choices = known->second;
+    Choice best{{choices[m][0], choices[n][0], choices[k][0], choices[batch][0]}, has_small_matrices(candidate.grid_lengths)};
+    if (in_place == 0) return best;
     double least = -1;
     for (const auto* of_m : choices[m])
         for (const auto* of_k : choices[k])
@@ -85,8 +85,8 @@ FoldOrder::Choice FoldOrder::choose(const Candidate& candidate, const std::vecto
                 for (const auto* of_batch : choices[batch]) {
                     const Choice choice{{of_m, of_n, of_k, of_batch}, best.batch_first};
                     double copied = 0;
-                    for (std::size_t i = 0; i < in_place.size(); ++i)
-                        if (elements[i] > 0 && !folds(in_place[i], choice)) copied += elements[i];
+                    for (std::size_t o = 0; o < candidate.operands.size(); ++o)
+                        if (elements[o] > 0 && !folds(o, choice)) copied += elements[o];
                     if (least >= 0 && copied >= least) continue;
                     least = copied;
                     best = choice;
@@ -94,28 +94,32 @@ FoldOrder::Choice FoldOrder::choose(const Candidate& candidate, const std::vecto
     return best;
 }
 
-/// The axes of an operand by role, batch axes first or last.
-FoldOrder::AxisList FoldOrder::arranged(std::size_t o, const Choice& choice, bool first_role_first) const {
-    AxisList result;
-    const auto add = [&](Role role) {
-        for (int a : *choice.lists[role])
-            if (unmapped_.axes[a].in(o)) result.push_back(a);
-    };
+template <class F>
+void FoldOrder::for_each_axis(std::size_t o, const Choice& choice, bool first_role_first, F&& f) const {
     const auto roles = roles_of(o);
-    if (choice.batch_first) add(batch);
-    add(roles[first_role_first ? 0 : 1]);
-    add(roles[first_role_first ? 1 : 0]);
-    if (!choice.batch_first) add(batch);
-    return result;
+    const auto first = roles[first_role_first ? 0 : 1], second = roles[first_role_first ? 1 : 0];
+    for (const auto role : choice.batch_first ? std::array{batch, first, second} : std::array{first, second, batch})
+        for (int a : *choice.lists[role])
+            if (unmapped_.axes[a].in(o)) f(a);
+}
+
+bool FoldOrder::lies_so(std::size_t o, const Choice& choice, bool first_role_first) const {
+    const auto& axes = storage_[o].axes;
+    std::size_t same = 0, all = 0;
+    for_each_axis(o, choice, first_role_first, [&](int a) {
+        if (all < axes.size() && axes[all] == a) ++same;
+        ++all;
+    });
+    return same == axes.size() && all == same;
 }
 
 /// The roles of an operand's axes form at most one run each in its own array.
-bool FoldOrder::folds(std::size_t o, const Choice& choice) const {
-    return arranged(o, choice, true) == storage_[o].axes || arranged(o, choice, false) == storage_[o].axes;
-}
+bool FoldOrder::folds(std::size_t o, const Choice& choice) const { return lies_so(o, choice, true) || lies_so(o, choice, false); }
 
 FoldOrder::AxisList FoldOrder::copy_axes(std::size_t o, const Choice& choice) const {
-    return arranged(o, choice, lists_[o].first_role == roles_of(o)[0]);
+    AxisList result;
+    for_each_axis(o, choice, lists_[o].first_role == roles_of(o)[0], [&](int a) { result.push_back(a); });
+    return result;
 }
 
 }  // namespace arges

@@ -24,8 +24,7 @@ public:
         bool batch_first = false;
     };
     /// Chooses the order for a candidate, whose operands say which are used in place.
-    /// @param as_stored by operand: its own array is mapped as the axes are
-    Choice choose(const Candidate& candidate, const std::vector<bool>& as_stored) const;
+    Choice choose(const Candidate& candidate) const;
     /// Is an operand in place an array of matrices in that order?
     bool folds(std::size_t o, const Choice& choice) const;
     /// The axes of an operand's working copy in that order. A copy keeps the tensor's fastest index in front where it can, which makes
@@ -47,15 +46,18 @@ private:
     /// The roles of an operand's axes other than batch, that of the first factor first.
     std::array<Role, 2> roles_of(std::size_t o) const;
     Lists lists_of(std::size_t o) const;
-    Choices choices(const std::vector<bool>& as_stored) const;
+    Choices choices(const Candidate& candidate) const;
     bool has_small_matrices(const std::vector<std::int64_t>& grid_lengths) const;
-    AxisList arranged(std::size_t o, const Choice& choice, bool first_role_first) const;
+    /// Calls f for the axes of an operand by role, batch axes first or last.
+    template <class F>
+    void for_each_axis(std::size_t o, const Choice& choice, bool first_role_first, F&& f) const;
+    bool lies_so(std::size_t o, const Choice& choice, bool first_role_first) const;
 
     const ProductPlan& unmapped_;
     const std::vector<TensorStorage>& storage_;
     std::vector<Role> role_;
     std::vector<Lists> lists_;
-    mutable std::map<std::vector<bool>, Choices> choices_;  // by as_stored
+    mutable std::map<unsigned, Choices> choices_;  // by a bit for each operand that lies as stored
 };
 
 }  // namespace arges

@@ -81,14 +81,14 @@ const WantedSlot& PlanCandidates::wanted(std::size_t a, MappedAxis& mapped) {
     return *mapped.wanted;
 }
 
-double PlanCandidates::least_seconds(const Mapped& axes) const {
-    std::vector<double> length;
-    for (const auto* axis : axes) length.push_back(axis->length);
+double PlanCandidates::least_seconds(const Mapped& axes) {
+    length_.clear();
+    for (const auto* axis : axes) length_.push_back(axis->length);
     double moved = 0;
     RankWork work;
-    work.multiplying = model_.multiplying_seconds(model_.products(length), 0);
+    work.multiplying = model_.multiplying_seconds(model_.products(length_), 0);
     for (std::size_t o = 0; o <= result() && may_bound_words_; ++o) {
-        const double size = block_size(plan_.operands[o].axes, length), words = size - owned_[o];
+        const double size = block_size(plan_.operands[o].axes, length_), words = size - owned_[o];
         if (words <= 0 || (o == result() && plan_.spec.output_is_free)) continue;
         moved += words;
         work.copied += 2 * size + 2 * words;
@@ -129,7 +129,8 @@ GridCandidate PlanCandidates::placed(Mapped axes, bool may_copy) {
     candidate.axes = std::move(axes);
     candidate.may_copy = may_copy;
     candidate.operands.resize(plan_.operands.size());
-    candidate.as_stored.resize(plan_.operands.size());
+    candidate.length.reserve(candidate.axes.size());
+    candidate.grid_lengths.reserve(candidate.axes.size());
     for (const auto* axis : candidate.axes) {
         candidate.length.push_back(axis->length);
         candidate.grid_lengths.push_back(axis->grid_length);
@@ -140,10 +141,10 @@ GridCandidate PlanCandidates::placed(Mapped axes, bool may_copy) {
         formable = formable && (!plan_.axes[a].is_contracted() || candidate.axes[a]->torus.empty());
     for (std::size_t o = 0; o <= result(); ++o) {
         const auto there = o == result() && plan_.spec.output_is_free ? scattered(candidate.axes, o) : std::nullopt;
-        candidate.as_stored[o] = there ? is_as_wanted(candidate, o, *there) : is_as_stored(o, candidate.axes);
-        candidate.operands[o].in_place =
-            candidate.as_stored[o] && (o == result() ? formable : !plan_.spec.factors[o].conjugated && !candidate.is_weighted(o));
-        if (!candidate.operands[o].in_place) move_from(candidate, o, there ? &*there : nullptr);
+        auto& operand = candidate.operands[o];
+        operand.as_stored = there ? is_as_wanted(candidate, o, *there) : is_as_stored(o, candidate.axes);
+        operand.in_place = operand.as_stored && (o == result() ? formable : !plan_.spec.factors[o].conjugated && !candidate.is_weighted(o));
+        if (!operand.in_place) move_from(candidate, o, there ? &*there : nullptr);
     }
     for (std::size_t o = 0; o <= result(); ++o)
         if (candidate.operands[o].in_place && storage_[o].odd) candidate.weight = -candidate.weight;
@@ -156,7 +157,7 @@ void PlanCandidates::copy_what_does_not_fold(GridCandidate& candidate) const {
     candidate.out_of_order = 0;
     candidate.copies = false;
     if (!fold_) return;
-    candidate.fold = fold_->choose(candidate, candidate.as_stored);
+    candidate.fold = fold_->choose(candidate);
     for (std::size_t o = 0; o <= result(); ++o) {
         auto& in_place = candidate.operands[o].in_place;
         if (!in_place || fold_->folds(o, candidate.fold)) continue;
@@ -195,13 +196,14 @@ double PlanCandidates::words(const GridCandidate& candidate, std::size_t o) {
 /// What a tensor that lies as scattered() says lacks of its block: all but its own part.
 double PlanCandidates::words_from(const GridCandidate& candidate, std::size_t o, const Mapped& there) {
     if (plan_.grid.ranks() == 1) return 0;
-    std::vector<const WantedSlot*> block, owned;
+    block_.clear();
+    own_.clear();
     for (std::size_t s = 0; s < there.size(); ++s) {
         const std::size_t a = storage_[o].axes[s];
-        owned.push_back(&wanted(a, *there[s]));
-        block.push_back(&wanted(a, *candidate.axes[a]));
+        own_.push_back(&wanted(a, *there[s]));
+        block_.push_back(&wanted(a, *candidate.axes[a]));
     }
-    return moved_[o].count_lacking(block, owned);
+    return moved_[o].count_lacking(block_, own_);
 }
 
 /// The ways in which an operand may move. @param there  where the tensor lies; null: where it is now
@@ -234,33 +236,40 @@ std::span<const Links::Way> PlanCandidates::ways(const GridCandidate& candidate,
     return gathers ? links.gathers(exchanged.result()) : links.exchange(exchanged.result());
 }
 
+/// An axis along further torus dimensions behind its own.
+MappedAxis& PlanCandidates::further_along(std::size_t a, MappedAxis& mapped, Dimensions further) {
+    for (const auto& [dimensions, axis] : mapped.further)
+        if (dimensions == further) return *axis;
+    auto mapping = mapped.mapping;
+    for (int t = 0; t < plan_.grid.dimensions(); ++t)
+        if ((further & dimension(t)) != 0) mapping.torus.push_back(t);
+    return *mapped.further.emplace_back(further, &map_axis(a, mapping)).second;
+}
+
 /// The blocks that a candidate wants of a tensor, cut further along the torus dimensions that would hold copies or parts of a sum: from
 /// there inputs are gathered, and there results are summed, with the fewest words. By slot; none if the tensor cannot lie so.
 std::optional<PlanCandidates::Mapped> PlanCandidates::scattered(const Mapped& axes, std::size_t o) {
     if (!storage_[o].may_scatter) return std::nullopt;
     Mapped there;
     Dimensions used = 0;
-    std::vector<double> remaining;
+    remaining_.clear();
+    there.reserve(storage_[o].axes.size());
     for (const std::size_t a : storage_[o].axes) {
         if (axes[a]->mapping.rows || axes[a]->mapping.is_blocks()) return std::nullopt;
         there.push_back(axes[a]);
-        remaining.push_back(static_cast<double>(plan_.axes[a].size) / axes[a]->grid_length);
+        remaining_.push_back(static_cast<double>(plan_.axes[a].size) / axes[a]->grid_length);
         for (const int t : axes[a]->torus) used |= dimension(t);
     }
-    std::vector<std::vector<int>> further(there.size());
+    further_.assign(there.size(), 0);
     for (int t = 0; t < plan_.grid.dimensions(); ++t) {
-        const auto longest = std::max_element(remaining.begin(), remaining.end());
+        const auto longest = std::max_element(remaining_.begin(), remaining_.end());
         const double length = plan_.grid.lengths[t];
-        if ((used & dimension(t)) != 0 || longest == remaining.end() || *longest < length) continue;
-        further[longest - remaining.begin()].push_back(t);
+        if ((used & dimension(t)) != 0 || longest == remaining_.end() || *longest < length) continue;
+        further_[longest - remaining_.begin()] |= dimension(t);
         *longest /= length;
     }
-    for (std::size_t s = 0; s < there.size(); ++s) {
-        if (further[s].empty()) continue;
-        auto mapping = there[s]->mapping;
-        mapping.torus.insert(mapping.torus.end(), further[s].begin(), further[s].end());
-        there[s] = &map_axis(storage_[o].axes[s], mapping);
-    }
+    for (std::size_t s = 0; s < there.size(); ++s)
+        if (further_[s] != 0) there[s] = &further_along(storage_[o].axes[s], *there[s], further_[s]);
     return there;
 }
 
@@ -353,8 +362,9 @@ double PlanCandidates::average_seconds(const GridCandidate& candidate) {
         const auto stay = plan_.spec.factors[o].is_lasting ? where_it_stays(candidate, o) : std::nullopt;
         if (!stay) continue;
         move_from(later, o, &*stay);
-        later.operands[o].in_place = later.as_stored[o] = is_as_wanted(candidate, o, *stay);
-        if (later.as_stored[o]) later.operands[o].words = 0;
+        auto& operand = later.operands[o];
+        operand.in_place = operand.as_stored = is_as_wanted(candidate, o, *stay);
+        if (operand.in_place) operand.words = 0;
     }
     copy_what_does_not_fold(later);
     return (first + (runs - 1) * model_.seconds(later)) / runs;

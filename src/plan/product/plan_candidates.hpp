@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace arges {
@@ -21,14 +22,14 @@ struct MappedAxis {
     std::int64_t grid_length = 1;
     double length = 1;  ///< indices of the busiest rank
     std::optional<WantedSlot> wanted;
-    std::vector<std::optional<SlotShare>> share;  ///< by operand
+    std::vector<std::optional<SlotShare>> share;              ///< by operand
+    std::vector<std::pair<Dimensions, MappedAxis*>> further;  ///< along these dimensions behind its own
 };
 
 /// A candidate on a grid: a mapping of each axis, and what follows from it.
 struct GridCandidate : Candidate {
     std::vector<MappedAxis*> axes;
-    std::vector<bool> as_stored;  ///< by operand: its own array is mapped as the axes are
-    std::vector<int> weighted;    ///< by axis that needs weights: the operand that is scaled
+    std::vector<int> weighted;  ///< by axis that needs weights: the operand that is scaled
     double weight = 1;
     bool may_copy = true;  ///< operands that could be used in place, for the order of their axes
     bool copies = false;   ///< and there are such copies
@@ -48,7 +49,7 @@ public:
     /// Finds out what a mapping of an axis means; the result stays where it is.
     MappedAxis& map_axis(std::size_t axis, const SlotMapping& mapping);
     /// A bound from below of the seconds of a mapping: what is larger than a rank's part of the tensor is not in place.
-    double least_seconds(const std::vector<MappedAxis*>& axes) const;
+    double least_seconds(const std::vector<MappedAxis*>& axes);
     /// The candidate with a mapping, cut into windows where by estimate it does not fit into the memory limit as a whole.
     GridCandidate candidate(std::vector<MappedAxis*> axes);
     /// Seconds of one of the expected runs on average: for later ones, lasting inputs stay where the first leaves them.
@@ -70,6 +71,7 @@ private:
     double words(const GridCandidate& candidate, std::size_t o);
     double words_from(const GridCandidate& candidate, std::size_t o, const Mapped& there);
     std::span<const Links::Way> ways(const GridCandidate& candidate, std::size_t o, const Mapped* there) const;
+    MappedAxis& further_along(std::size_t axis, MappedAxis& mapped, Dimensions further);
     std::optional<Mapped> scattered(const Mapped& axes, std::size_t o);
     std::optional<Mapped> where_it_stays(const GridCandidate& candidate, std::size_t o);
     bool is_as_wanted(const GridCandidate& candidate, std::size_t o, const Mapped& there) const;
@@ -93,7 +95,11 @@ private:
     bool may_bound_words_ = true;  // no slot is spread by rows, of which the ranks that are counted may have few, or in blocks
     bool is_whole_;                // all ranks take part
     std::vector<std::map<std::vector<int>, MappedAxis>> known_;  // by axis
-    std::vector<const SlotShare*> shares_;                       // that words are counted of
+    // Of what is looked at, so that they are not allocated again and again:
+    std::vector<const SlotShare*> shares_;
+    std::vector<const WantedSlot*> block_, own_;
+    std::vector<double> length_, remaining_;
+    std::vector<Dimensions> further_;
 };
 
 /// The plan, if one of two inputs is a single node over two equal children that is stored by rows (or on one rank), and the product

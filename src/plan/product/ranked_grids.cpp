@@ -53,9 +53,12 @@ public:
             std::swap(rows, next);
         }
         std::vector<RankedGrid> result;
+        result.reserve(std::min(most, beam.size()) + operands_.size());
         for (std::size_t s = 0; s < std::min(most, beam.size()); ++s) {
-            const auto row = rows.begin() + (s * width);
-            result.push_back({{row, row + static_cast<std::ptrdiff_t>(width)}, beam[s].seconds});
+            auto& grid = result.emplace_back();
+            grid.seconds = beam[s].seconds;
+            grid.target.fill(no_target);
+            std::copy_n(rows.begin() + (s * width), width, grid.target.begin());
         }
         if (most > 1 && grid_.ranks() > 1) add_stationary(result);
         return result;
@@ -66,22 +69,25 @@ private:
     void add_stationary(std::vector<RankedGrid>& result) {
         for (const auto& operand : operands_) {
             if (operand.spread.empty()) continue;
-            RankedGrid grid{std::vector<int>(grid_.lengths.size(), no_target), 0};
+            RankedGrid grid;
+            std::vector<int> target_of(grid_.lengths.size(), no_target);
             std::vector<std::int64_t> grid_lengths(targets_.size(), 1);
             for (const auto& [target, torus] : operand.spread)
                 for (int t : torus) {
-                    grid.target[t] = target;
+                    target_of[t] = target;
                     grid_lengths[target] *= grid_.lengths[t];
                 }
+            grid.target.fill(no_target);
+            std::copy(target_of.begin(), target_of.end(), grid.target.begin());
             const auto is_same = [&](const RankedGrid& known) { return known.target == grid.target; };
             const auto extends_too_far = [&](const GridTarget& target) { return grid_lengths[&target - targets_.data()] > target.extent; };
             if (std::any_of(result.begin(), result.end(), is_same) || std::any_of(targets_.begin(), targets_.end(), extends_too_far))
                 continue;
-            find_places(grid.target.data(), 0);
+            find_places(target_of.data(), 0);
             Kinds kinds(targets_.size());
             kinds.add(grid_lengths);
-            describe(kinds, 0, grid.target);
-            grid.seconds = seconds(kinds, 0, 0, grid.target[0]);
+            describe(kinds, 0, target_of);
+            grid.seconds = seconds(kinds, 0, 0, target_of[0]);
             const auto is_before = [](const RankedGrid& a, const RankedGrid& b) { return a.seconds < b.seconds; };
             result.insert(std::upper_bound(result.begin(), result.end(), grid, is_before), grid);
         }
@@ -202,7 +208,8 @@ private:
         for (std::size_t t = 0; t < targets_.size(); ++t) along_[targets_[t].axis] *= grid_lengths[t];
         length_.clear();
         for (std::size_t a = 0; a < along_.size(); ++a)
-            length_.push_back(in_blocks_[a] ? length_in_blocks(a, target_of) : static_cast<double>(ceil_div(plan_.axes[a].size, along_[a])));
+            length_.push_back(in_blocks_[a] ? length_in_blocks(a, target_of)
+                                            : static_cast<double>(ceil_div(plan_.axes[a].size, along_[a])));
         kinds.multiplying[kind] = model_.multiplying_seconds(model_.products(length_), 0);
         double all = 1;
         for (const auto p : grid_lengths) all *= static_cast<double>(p);
@@ -357,8 +364,8 @@ private:
     Width width_;
     AxesInBlocks in_blocks_;
     std::vector<Operand> operands_;
-    Kinds kinds_;                // of the last level
-    std::vector<Place> places_;  // of a state, by operand
+    Kinds kinds_;                      // of the last level
+    std::vector<Place> places_;        // of a state, by operand
     std::vector<std::int64_t> along_;  // of a kind, by axis: ranks
     std::vector<double> length_;       // of a kind, by axis
 };
