@@ -18,7 +18,7 @@ local::OperandBlock block_of(const ProductPlan& plan, std::size_t o) {
     local::OperandBlock block{operand.axes, operand.layout.local_sizes(0), operand.layout.strides(0)};
     std::int64_t stride = 1;
     for (std::size_t s = 0; s < block.axes.size(); ++s) {
-        block.sizes[s] = ceil_div(block.sizes[s], plan.windows_of(block.axes[s]));
+        block.sizes[s] = ceil_div(block.sizes[s], windows_of(plan.windows, block.axes[s]));
         if (!operand.in_place) block.strides[s] = stride;
         stride *= block.sizes[s];
     }

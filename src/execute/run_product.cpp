@@ -59,7 +59,7 @@ std::int64_t ProductRun::list_bytes() const {
 std::vector<std::int64_t> ProductRun::most_in_window() const {
     std::vector<std::int64_t> result(plan_.axes.size(), 0);
     for (std::size_t a = 0; a < result.size(); ++a) {
-        const auto count = plan_.windows_of(a);
+        const auto count = windows_of(plan_.windows, a);
         const auto coordinate = is_idle() ? 0 : plan_.grid.coordinate_of(plan_.mapping[a].all(), rank_);
         const auto until = [&](std::int64_t range) {
             return count_residues(part_begin(plan_.axes[a].size, range, count), coordinate, plan_.grid_lengths[a]);
@@ -71,7 +71,7 @@ std::vector<std::int64_t> ProductRun::most_in_window() const {
             for (std::size_t s = 0; s < plan_.operands[o].axes.size(); ++s)
                 if (const auto& slot = plan_.operands[o].layout.slot(s); slot.is_blocks() || slot.is_rows())
                     result[plan_.operands[o].axes[s]] = ceil_div(slot.local_size(plan_.operands[o].layout.coordinate(rank_, s)),
-                                                                 plan_.windows_of(plan_.operands[o].axes[s]));
+                                                                 windows_of(plan_.windows, plan_.operands[o].axes[s]));
     return result;
 }
 

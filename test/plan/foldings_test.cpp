@@ -97,10 +97,9 @@ double seconds_of(const Product& spec, const PairOrder& order, const RankGrid& g
     const PlanOptions options;
     const auto unmapped = unmapped_plan(spec, order);
     PlanCandidates candidates(unmapped, grid, options);
-    std::vector<const PlanCandidates::MappedAxis*> axes;
+    std::vector<MappedAxis*> axes;
     for (std::size_t a = 0; a < mapping.size(); ++a) axes.push_back(&candidates.map_axis(a, mapping[a]));
-    candidates.look_at(axes);
-    return candidates.average_seconds();
+    return candidates.average_seconds(candidates.candidate(axes));
 }
 
 TEST(Foldings, AreAmongTheWaysToUseTheUnfoldedTorus) {

@@ -77,7 +77,12 @@ std::int64_t CountedRanks::grid_length(const std::vector<int>& torus) const {
 MovedWords::MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks)
     : present_(tensor.layout), tensor_labels_(tensor.labels), ranks_(ranks), one_rank_(grid.ranks() == 1),
       one_grid_(tensor.layout.grid() == grid), present_ranks_(tensor.layout.grid().ranks()) {
-    for (int s = 0; s < present_.slots(); ++s) labels_.push_back(distinct(slot_labels(present_, tensor.labels, s)));
+    for (int s = 0; s < present_.slots(); ++s) {
+        labels_.push_back(distinct(slot_labels(present_, tensor.labels, s)));
+        auto& coordinates = coordinates_.emplace_back();
+        for (std::size_t r = 0; r < ranks.count() && !one_rank_; ++r)
+            coordinates.push_back(ranks.rank(r) < present_ranks_ ? present_.coordinate(ranks.rank(r), s) : 0);
+    }
 }
 
 SlotMatch MovedWords::match(std::vector<int> labels, NodeKind tree) const {
@@ -100,48 +105,41 @@ double MovedWords::images(int slot) const {
     return std::max(1.0, box / static_cast<double>(std::max<std::int64_t>(1, present_.slot(slot).max_local_size())));
 }
 
-/// Values of a label that a rank has in the tensor, of those in its working copy.
-std::vector<double> MovedWords::present_of_label(const SlotMatch& match, const WantedSlot& slot) const {
-    const auto& there = present_.mapping(match.slot).torus_by_position[match.position];
-    const auto torus = slot.mapping.all();
-    const auto length = ranks_.grid_length(torus), other = ranks_.grid_length(there);
-    std::vector<double> result;
-    for (std::size_t r = 0; r < ranks_.count(); ++r)
-        result.push_back(
-            static_cast<double>(count_common(slot.size, ranks_.coordinate(r, torus), length, ranks_.coordinate(r, there), other)));
-    return result;
+WantedSlot::WantedSlot(const CountedRanks& ranks, SlotMapping mapped, std::int64_t indices, const SlotLayout* layout)
+    : mapping(std::move(mapped)), size(indices), is_uneven(layout != nullptr && (layout->is_blocks() || layout->is_rows())) {
+    const auto torus = mapping.all();
+    grid_length = ranks.grid_length(torus);
+    coordinate.reserve(ranks.count());
+    count.reserve(ranks.count());
+    const auto all_have = size / grid_length, longer = size % grid_length;
+    for (std::size_t r = 0; r < ranks.count(); ++r) {
+        const auto own = coordinate.emplace_back(ranks.coordinate(r, torus));
+        count.push_back(layout != nullptr ? layout->local_size(own) : all_have + (own < longer ? 1 : 0));
+    }
 }
 
 SlotShare MovedWords::share(const SlotMatch& match, const WantedSlot& slot) const {
-    SlotShare result;
-    result.match = match;
-    const auto torus = slot.mapping.all();
-    const auto length = ranks_.grid_length(torus), all_have = slot.size / length, longer = slot.size % length;
-    std::vector<std::int64_t> coordinate(ranks_.count());
-    result.wanted.reserve(ranks_.count());
-    for (std::size_t r = 0; r < ranks_.count(); ++r) {
-        coordinate[r] = ranks_.coordinate(r, torus);
-        result.wanted.push_back(slot.layout != nullptr ? slot.layout->local_size(coordinate[r])
-                                                       : all_have + (coordinate[r] < longer ? 1 : 0));
-    }
-    if (match.position >= 0) {
-        result.present = present_of_label(match, slot);
+    SlotShare result{match, &slot, {}};
+    if (match.slot < 0) return result;
+    result.present.reserve(ranks_.count());
+    if (match.position >= 0) {  // values of a label that a rank has in the tensor, of those in its working copy
+        const auto& there = present_.mapping(match.slot).torus_by_position[match.position];
+        const auto other = ranks_.grid_length(there);
+        for (std::size_t r = 0; r < ranks_.count(); ++r)
+            result.present.push_back(count_common(slot.size, slot.coordinate[r], slot.grid_length, ranks_.coordinate(r, there), other));
         return result;
     }
-    if (match.slot < 0 || (one_grid_ && slot.mapping == present_.mapping(match.slot))) return result;
+    if (one_grid_ && slot.mapping == present_.mapping(match.slot)) return result;
     const auto& other = present_.slot(match.slot);
-    const bool estimated =
-        other.is_blocks() || other.is_rows() || (slot.layout != nullptr && (slot.layout->is_blocks() || slot.layout->is_rows()));
-    result.present.reserve(ranks_.count());
+    const bool estimated = slot.is_uneven || other.is_blocks() || other.is_rows();
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
-        const auto rank = ranks_.rank(r);
-        if (rank >= present_ranks_)
+        if (ranks_.rank(r) >= present_ranks_)
             result.present.push_back(0);
         else if (estimated)
-            result.present.push_back(result.wanted[r] / static_cast<double>(other.grid_length()));
+            result.present.push_back(slot.count[r] / static_cast<double>(other.grid_length()));
         else
             result.present.push_back(
-                count_common(slot.size, coordinate[r], length, present_.coordinate(rank, match.slot), other.grid_length()));
+                count_common(slot.size, slot.coordinate[r], slot.grid_length, coordinates_[match.slot][r], other.grid_length()));
     }
     return result;
 }
@@ -150,38 +148,39 @@ double MovedWords::count(std::span<const SlotShare* const> slots) const {
     double words = 0;
     if (one_rank_) return words;
     double cut = 1;  // coordinates along the tensor's slots that match none, images of elements of those that are taken apart
-    std::vector<bool> is_apart(present_.slots(), false);
+    const bool takes_apart = std::any_of(slots.begin(), slots.end(), [](const auto* slot) { return slot->match.position >= 0; });
+    std::vector<bool> is_apart(takes_apart ? present_.slots() : 0, false);
     for (int m = 0; m < present_.slots(); ++m) {
-        const auto of_slot = [m](bool apart) {
-            return [m, apart](const SlotShare* slot) { return slot->match.slot == m && (slot->match.position >= 0) == apart; };
+        const auto count_of_slot = [&](bool apart) {
+            return std::count_if(slots.begin(), slots.end(),
+                                 [&](const auto* slot) { return slot->match.slot == m && (slot->match.position >= 0) == apart; });
         };
-        const auto apart = std::count_if(slots.begin(), slots.end(), of_slot(true));
-        const bool matched = std::any_of(slots.begin(), slots.end(), of_slot(false));
-        is_apart[m] = apart == present_.slot(m).width();
-        if (is_apart[m])
+        if (takes_apart && count_of_slot(true) == present_.slot(m).width()) {
+            is_apart[m] = true;
             cut *= images(m);
-        else if (!matched)
+        } else if (count_of_slot(false) == 0) {
             cut *= present_.slot(m).grid_length();
+        }
     }
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         double wanted = 1, present = 1;
         for (const auto* slot : slots) {
-            wanted *= slot->wanted[r];
+            wanted *= slot->wanted->count[r];
             const bool counts = slot->match.position < 0 || is_apart[slot->match.slot];
-            present *= counts ? slot->owned()[r] : slot->wanted[r];
+            present *= counts ? slot->owned()[r] : slot->wanted->count[r];
         }
         words = std::max(words, ranks_.rank(r) >= present_ranks_ ? wanted : wanted - present / cut);
     }
     return words;
 }
 
-double MovedWords::count_lacking(std::span<const SlotShare* const> wanted, std::span<const SlotShare* const> owned, double cut) const {
+double MovedWords::count_lacking(std::span<const WantedSlot* const> wanted, std::span<const WantedSlot* const> owned) const {
     double words = 0;
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         double all = 1, own = 1;
-        for (const auto* slot : wanted) all *= slot->wanted[r];
-        for (const auto* slot : owned) own *= slot->wanted[r];
-        words = std::max(words, all - own / cut);
+        for (const auto* slot : wanted) all *= slot->count[r];
+        for (const auto* slot : owned) own *= slot->count[r];
+        words = std::max(words, all - own);
     }
     return words;
 }
@@ -191,10 +190,11 @@ double moved_words(const OperandSpec& tensor, const WorkingOperand& working) {
     if (layout.grid().ranks() == 1) return 0;
     const CountedRanks ranks(layout.grid());
     const MovedWords moved(tensor, layout.grid(), ranks);
+    std::vector<WantedSlot> wanted;
     std::vector<SlotShare> shares;
+    for (int s = 0; s < layout.slots(); ++s) wanted.emplace_back(ranks, layout.mapping(s), layout.slot(s).size(), &layout.slot(s));
     for (int s = 0; s < layout.slots(); ++s)
-        shares.push_back(moved.share(moved.match(slot_labels(layout, working.labels, s), kind_of(layout, s)),
-                                     {layout.mapping(s), layout.slot(s).size(), &layout.slot(s)}));
+        shares.push_back(moved.share(moved.match(slot_labels(layout, working.labels, s), kind_of(layout, s)), wanted[s]));
     std::vector<const SlotShare*> slots;
     for (const auto& share : shares) slots.push_back(&share);
     return moved.count(slots);

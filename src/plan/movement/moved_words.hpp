@@ -15,22 +15,6 @@ struct SlotMatch {
     int position = -1;  ///< of the one label in a group in blocks that is taken apart; -1: the slots are over the same labels
 };
 
-/// What ranks have of one slot of a working layout. Slots that are put on the torus alike share it.
-struct SlotShare {
-    SlotMatch match;
-    std::vector<double> wanted;  ///< by counted rank: elements
-    /// Those of them that the rank has in the tensor already, about; exact for slots that match. Empty: all.
-    std::vector<double> present;
-    const std::vector<double>& owned() const { return present.empty() ? wanted : present; }
-};
-
-/// A slot of a working layout.
-struct WantedSlot {
-    const SlotMapping& mapping;
-    std::int64_t size = 0;               ///< packed indices
-    const SlotLayout* layout = nullptr;  ///< null: packed indices are distributed one by one, all of them
-};
-
 /// The ranks whose elements are counted: all where they are few, else a sample.
 class CountedRanks {
 public:
@@ -47,6 +31,27 @@ private:
     std::vector<std::int64_t> lengths_, ranks_, coordinates_;  // coordinates by rank, then dimension
 };
 
+/// A slot of a working layout: what ranks want of it.
+struct WantedSlot {
+    /// @param layout  null: `size` packed indices are distributed one by one, all of them
+    WantedSlot(const CountedRanks& ranks, SlotMapping mapping, std::int64_t size, const SlotLayout* layout);
+
+    SlotMapping mapping;
+    std::int64_t size, grid_length;
+    bool is_uneven;                        ///< in blocks, or spread by rows
+    std::vector<std::int64_t> coordinate;  ///< by counted rank
+    std::vector<double> count;             ///< by counted rank: elements
+};
+
+/// What ranks have of a slot of a working layout.
+struct SlotShare {
+    SlotMatch match;
+    const WantedSlot* wanted = nullptr;
+    /// By counted rank the wanted elements that it has in the tensor already, about; exact for slots that match. Empty: all.
+    std::vector<double> present;
+    const std::vector<double>& owned() const { return present.empty() ? wanted->count : present; }
+};
+
 /// Counts what the busiest rank receives for working copies of a tensor (or sends of its parts of the result). exact_volume() counts what
 /// is moved.
 class MovedWords {
@@ -56,21 +61,21 @@ public:
 
     /// The slot of the tensor over these labels with such a node, or the place of a single label in a group in blocks.
     SlotMatch match(std::vector<int> labels, NodeKind tree) const;
-    /// @param match see match()
+    /// @param match see match()  @param slot must outlive what is returned
     SlotShare share(const SlotMatch& match, const WantedSlot& slot) const;
     /// Elements for a working layout of these slots.
     double count(std::span<const SlotShare* const> slots) const;
-    /// What ranks lack that have `owned` slots of the `wanted` ones, of which `cut` ranks have a share each.
-    double count_lacking(std::span<const SlotShare* const> wanted, std::span<const SlotShare* const> owned, double cut) const;
+    /// What ranks lack that have `owned` slots of the `wanted` ones.
+    double count_lacking(std::span<const WantedSlot* const> wanted, std::span<const WantedSlot* const> owned) const;
 
 private:
     double images(int slot) const;
-    std::vector<double> present_of_label(const SlotMatch& match, const WantedSlot& slot) const;
 
     const Layout present_;
     const std::vector<int> tensor_labels_;
     const CountedRanks& ranks_;
-    std::vector<std::vector<int>> labels_;  // of the tensor's slots, ascending
+    std::vector<std::vector<int>> labels_;                // of the tensor's slots, ascending
+    std::vector<std::vector<std::int64_t>> coordinates_;  // by slot and counted rank
     bool one_rank_, one_grid_;
     std::int64_t present_ranks_;  // that hold something of the tensor
 };

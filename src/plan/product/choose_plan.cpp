@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 namespace arges {
 
@@ -27,68 +29,83 @@ struct Found {
     }
 };
 
+/// Orders lists of dimensions, also those that are found in place.
+struct Before {
+    using is_transparent = void;
+    bool operator()(std::span<const Dimensions> a, std::span<const Dimensions> b) const {
+        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    }
+};
+
 class PlanSearch {
 public:
+    /// @param unmapped  it and the others must outlive this
     PlanSearch(const ProductPlan& unmapped, const AxesInBlocks& in_blocks, const RankGrid& grid, const PlanOptions& options)
         : unmapped_(unmapped), in_blocks_(in_blocks), options_(options), grid_(grid), targets_(grid_targets(unmapped, in_blocks)),
-          torus_(longest_first(grid)) {
-        // What is scattered from a working copy is packed.
-        for (std::size_t a = 0; a < in_blocks.size(); ++a)
-            if (in_blocks[a] && !unmapped.axes[a].is_contracted()) unmapped_.spec.output_is_free = false;
-    }
+          torus_(longest_first(grid)), mapped_(unmapped.axes.size()), along_(targets_.size()) {}
 
     /// Replaces a plan by a better one: a faster one that fits into the memory limit, or a smaller one as long as none fits.
-    void improve(std::optional<Found>& best) const {
-        std::optional<PlanCandidates> candidates;
-        std::set<std::vector<int>> known;
-        improve(best, options_, candidates, known);
+    void improve(std::optional<Found>& best) {
+        improve(best, options_);
         if (!options_.links) return;
         // The beam knows links of dimensions that are decided only, so that it may lose what is best on them: what is best without them
         // counts, too.
         auto without = options_;
         without.links.reset();
-        improve(best, without, candidates, known);
+        improve(best, without);
     }
 
 private:
     static constexpr std::size_t max_full_estimates = 96;
 
     /// @param ranking  options by which grids are ranked
-    /// @param candidates  made when they are needed
-    /// @param known  targets of the grids that have been estimated in full
-    void improve(std::optional<Found>& best, const PlanOptions& ranking, std::optional<PlanCandidates>& candidates,
-                 std::set<std::vector<int>>& known) const {
+    void improve(std::optional<Found>& best, const PlanOptions& ranking) {
         const auto grids = ranked_grids(unmapped_, targets_, grid_, ranking, std::numeric_limits<std::size_t>::max());
         const auto fits = [&] { return best && best->bytes <= options_.memory_limit; };
         const auto is_slower = [&](double seconds) { return fits() && seconds >= best->seconds * (1 - 1e-9); };
         if (is_slower(grids.front().seconds)) return;
-        if (!candidates) candidates.emplace(unmapped_, grid_, options_);
+        if (!candidates_) candidates_.emplace(unmapped_, grid_, options_);
         std::size_t looked_at = 0;
         for (const auto& grid : grids) {
             if (looked_at++ >= max_full_estimates && fits()) break;
-            if (options_.links && !known.insert(grid.target).second) continue;
-            std::vector<const PlanCandidates::MappedAxis*> axes;
-            for (std::size_t a = 0; a < unmapped_.axes.size(); ++a) axes.push_back(&candidates->map_axis(a, mapping_of(a, grid)));
-            if (is_slower(candidates->least_seconds(axes))) continue;
-            candidates->look_at(axes);
-            if (is_slower(candidates->average_seconds())) continue;
+            if (options_.links && !known_.insert(grid.target).second) continue;
+            const auto& axes = mapped(grid);
+            if (is_slower(candidates_->least_seconds(axes))) continue;
+            auto candidate = candidates_->candidate(axes);
+            if (is_slower(candidates_->average_seconds(candidate))) continue;
             Found found;
-            found.plan = candidates->fitting_plan();
+            found.plan = candidates_->fitting_plan(candidate);
             found.bytes = workspace_bound(found.plan, options_);
-            found.seconds = candidates->average_seconds();
+            found.seconds = candidates_->average_seconds(candidate);
             if (found.is_better_than(best, options_)) best = std::move(found);
         }
     }
 
-    /// The order of torus dimensions along an axis follows an operand that has the same ones there.
-    SlotMapping mapping_of(std::size_t a, const RankedGrid& candidate) const {
-        const auto& axis = unmapped_.axes[a];
-        std::vector<std::vector<int>> torus(axis.labels.size());
-        for (int t : torus_) {
-            const int i = candidate.target[t];
-            if (i < 0 || targets_[i].axis != static_cast<int>(a)) continue;
-            torus[targets_[i].position].push_back(t);
+    /// The mapping of each axis on a grid.
+    const std::vector<MappedAxis*>& mapped(const RankedGrid& grid) {
+        std::fill(along_.begin(), along_.end(), 0);
+        for (int t = 0; t < grid_.dimensions(); ++t)
+            if (grid.target[t] >= 0) along_[grid.target[t]] |= dimension(t);
+        axes_.clear();
+        for (std::size_t a = 0, first = 0; a < unmapped_.axes.size(); ++a) {
+            const auto count = in_blocks_[a] ? unmapped_.axes[a].labels.size() : 1;
+            const std::span<const Dimensions> along(along_.data() + first, count);
+            auto found = mapped_[a].find(along);
+            if (found == mapped_[a].end())
+                found = mapped_[a].try_emplace({along.begin(), along.end()}, &candidates_->map_axis(a, mapping_of(a, along))).first;
+            axes_.push_back(found->second);
+            first += count;
         }
+        return axes_;
+    }
+
+    /// The order of torus dimensions along an axis follows an operand that has the same ones there. @param along  by position of the axis
+    SlotMapping mapping_of(std::size_t a, std::span<const Dimensions> along) const {
+        const auto& axis = unmapped_.axes[a];
+        std::vector<std::vector<int>> torus(along.size());
+        for (int t : torus_)
+            for (std::size_t i = 0; i < along.size(); ++i)
+                if ((along[i] & dimension(t)) != 0) torus[i].push_back(t);
         if (in_blocks_[a]) return block_mapping(grid_, with_positions(axis.node(), axis.labels), std::move(torus));
         SlotMapping mapping;
         mapping.torus = std::move(torus[0]);
@@ -123,12 +140,17 @@ private:
         }
     }
 
-    ProductPlan unmapped_;
-    AxesInBlocks in_blocks_;
+    const ProductPlan& unmapped_;
+    const AxesInBlocks& in_blocks_;
     const PlanOptions& options_;
     const RankGrid& grid_;
     std::vector<GridTarget> targets_;
-    std::vector<int> torus_;  // longest first
+    std::vector<int> torus_;                                                      // longest first
+    std::optional<PlanCandidates> candidates_;                                    // made when they are needed
+    std::vector<std::map<std::vector<Dimensions>, MappedAxis*, Before>> mapped_;  // by axis and dimensions along its targets
+    std::vector<MappedAxis*> axes_;
+    std::vector<Dimensions> along_;                 // by target: what a grid gives it
+    std::set<decltype(RankedGrid::target)> known_;  // targets of the grids that have been estimated in full
 };
 
 }  // namespace
@@ -143,14 +165,13 @@ ProductPlan plan_with_mapping(const Product& spec, const PairOrder& order, const
                               const PlanOptions& options) {
     const auto unmapped = unmapped_plan(spec, order);
     PlanCandidates candidates(unmapped, grid, options);
-    std::vector<const PlanCandidates::MappedAxis*> axes;
+    std::vector<MappedAxis*> axes;
     for (std::size_t a = 0; a < mapping.size(); ++a) axes.push_back(&candidates.map_axis(a, mapping[a]));
-    candidates.look_at(std::move(axes));
-    return candidates.plan();
+    return candidates.plan(candidates.candidate(std::move(axes)));
 }
 
 ProductPlan plan_on_grid(const Product& spec, const PairOrder& order, const PlanOptions& options) {
-    const auto unmapped = unmapped_plan(spec, order);
+    auto unmapped = unmapped_plan(spec, order);
     std::optional<Found> best;
     if (auto rows = plan_by_rows(spec, options)) {
         const double seconds = rows->cost.seconds;
@@ -158,6 +179,10 @@ ProductPlan plan_on_grid(const Product& spec, const PairOrder& order, const Plan
         best = Found{*std::move(rows), seconds, bytes};
     }
     for (const auto& in_blocks : choices_of_blocks(unmapped, options.group_mapping)) {
+        // What is scattered from a working copy is packed.
+        unmapped.spec.output_is_free = spec.output_is_free;
+        for (std::size_t a = 0; a < in_blocks.size(); ++a)
+            if (in_blocks[a] && !unmapped.axes[a].is_contracted()) unmapped.spec.output_is_free = false;
         PlanSearch(unmapped, in_blocks, options.whole_grid(spec.output.layout), options).improve(best);
         for (std::size_t g = 1; g < options.grids.size(); ++g) PlanSearch(unmapped, in_blocks, options.grids[g], options).improve(best);
     }

@@ -13,22 +13,12 @@ namespace arges {
 
 namespace {
 
-/// Products of the busiest rank where a pair node is read by rows.
-double row_products(const ProductPlan& plan) {
-    double columns = 1;
-    for (const auto& axis : plan.axes)
-        if (!axis.in(plan.rows->operand)) columns *= axis.size;
-    return columns * static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) * (plan.rows->once ? 1 : 2);
-}
-
-/// Seconds of the local product over rows.
-double row_seconds(const ProductPlan& plan, const MachineModel& machine) {
-    // Small matrix products where both factors of a child are needed at once, else matrix times vector.
-    bool matrices = true;
-    for (const auto& child : plan.rows->factors)
-        matrices = matrices && child.size() == 2 && plan.axes[child[0]].is_contracted() != plan.axes[child[1]].is_contracted();
-    const auto read = static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) * plan.spec.element_bytes;
-    return plan.cost.flops / (machine.flops_per_second * (matrices ? 0.6 : 0.2)) + read / machine.copied_bytes_per_second;
+/// Elements over some axes in all windows: those of one of the axes share its indices, those of another axis each take all of them.
+double in_all_windows(const std::vector<int>& axes, const std::vector<double>& length, const std::vector<Window>& windows) {
+    double elements = block_size(axes, length);
+    for (const auto& window : windows)
+        if (!contains(axes, window.axis)) elements *= window.count;
+    return elements;
 }
 
 /// Elements that the busiest rank writes, each as often as there are terms.
@@ -51,16 +41,6 @@ const std::vector<Links::Way>& ways_of(const Movement& movement, const PlanOptio
     Dimensions among = 0;
     for (const int t : shape->torus) among |= dimension(t);
     return options.links->gathers(among);
-}
-
-/// Seconds of the messages of an operand, in all windows.
-double moving_seconds(const ProductPlan& plan, std::size_t o, const WorkingSizes& sizes, const MachineModel& machine) {
-    const double repetitions = plan.repetitions(o), parts = plan.parts(o);
-    const double bytes = sizes.words[o] * static_cast<double>(plan.spec.element_bytes);
-    if (sizes.ways.empty()) return repetitions * bytes / machine.bytes_per_second;
-    if (bytes == 0) return 0;
-    const auto& way = fastest_way(sizes.ways[o], bytes / parts, machine);
-    return repetitions * parts * way.seconds(bytes / parts / machine.bytes_per_second);
 }
 
 }  // namespace
@@ -123,7 +103,9 @@ double preparing_seconds(const Movement& movement, const MachineModel& machine) 
     return copies * written_elements(movement) * machine.listed_element_seconds;
 }
 
-CostModel::CostModel(const ProductPlan& unmapped) {
+CostModel::CostModel(const ProductPlan& unmapped, const MachineModel& machine)
+    : axes_(unmapped.axes), machine_(machine), element_bytes_(unmapped.spec.element_bytes),
+      flops_per_product_(unmapped.spec.flops_per_product() * (unmapped.spec.factors.size() == 1 ? 0.5 : 1)) {
     for (const auto& operand : unmapped.operands) operands_.push_back(operand.axes);
     for (const auto& step : unmapped.chain) {
         LocalSpace space{unmapped.iteration_axes(step), unmapped.axes_of_node(step.first), {}, step.axes, step.buffer >= 0};
@@ -135,65 +117,95 @@ CostModel::CostModel(const ProductPlan& unmapped) {
     }
 }
 
-double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const WorkingSizes& sizes) const {
-    const auto& machine = options.machine;
-    const double bytes = plan.spec.element_bytes;
-    const double per_product = plan.spec.factors.size() == 1 ? plan.spec.flops_per_product() / 2 : plan.spec.flops_per_product();
-    auto& cost = plan.cost;
-    cost = {};
-    cost.words.assign(plan.operands.size(), 0);
-    // Indices of an axis on a rank, in one window.
-    auto length = sizes.length;
-    for (const auto& window : plan.windows) {
-        auto& cut = length[window.axis];
-        cut = std::ceil(cut / static_cast<double>(window.count));
+double CostModel::multiplying_seconds(double products, double accessed) const {
+    return std::max(machine_.product_seconds(products, accessed, flops_per_product_),
+                    accessed * element_bytes_ / (2 * machine_.copied_bytes_per_second));
+}
+
+double CostModel::products(const std::vector<double>& length, const std::vector<Window>& windows) const {
+    double products = 0;
+    for (const auto& space : spaces_) products += in_all_windows(space.all, length, windows);
+    return products;
+}
+
+/// Seconds of the messages of an operand, in all windows.
+double CostModel::moving_seconds(const Candidate& candidate, std::size_t o, const WindowParts& parts) const {
+    const auto& operand = candidate.operands[o];
+    const double repetitions = parts.repetitions, count = parts.parts;
+    if (operand.ways.empty()) return repetitions * (operand.words * element_bytes_) / machine_.bytes_per_second;
+    if (operand.words == 0) return 0;
+    const double bytes = operand.words * element_bytes_ / count;
+    return repetitions * count * fastest_way(operand.ways, bytes, machine_).seconds(bytes / machine_.bytes_per_second);
+}
+
+RankWork CostModel::work(const Candidate& candidate) const {
+    RankWork work;
+    for (const auto& window : candidate.windows) work.windows *= static_cast<double>(window.count);
+    const auto accessed_of = [&](const std::vector<int>& axes) { return in_all_windows(axes, candidate.length, candidate.windows); };
+    double accessed = 0;
+    for (const auto& space : spaces_)
+        accessed += accessed_of(space.first) + (space.second.empty() ? 0 : accessed_of(space.second)) + accessed_of(space.result);
+    work.multiplying = multiplying_seconds(products(candidate.length, candidate.windows), accessed);
+    work.copied = 2 * candidate.out_of_order;
+    bool pays_messages = false;
+    for (std::size_t o = 0; o < candidate.operands.size(); ++o) {
+        const auto& operand = candidate.operands[o];
+        if (operand.in_place) continue;
+        const auto parts = this->parts(candidate, o);
+        const double repetitions = parts.repetitions, words = operand.words * repetitions, seconds = moving_seconds(candidate, o, parts);
+        work.sending += seconds;
+        if (candidate.streams && o + 1 < candidate.operands.size() && parts.fastest) work.streamed += seconds;
+        pays_messages = pays_messages || (words > 0 && operand.ways.empty());
+        work.copied += 2 * block_size(operands_[o], candidate.length) * repetitions + 2 * words;
     }
-    const auto block = [&](const std::vector<int>& axes, const std::vector<double>& lengths) {
-        double product = 1;
-        for (int a : axes) product *= lengths[a];
-        return product;
-    };
-    // Elements in all runs: the windows of one of their axes share its indices, those of another axis each take all of them.
-    const auto in_all_runs = [&](const std::vector<int>& axes) {
-        double elements = block(axes, sizes.length);
-        for (const auto& window : plan.windows)
-            if (std::find(axes.begin(), axes.end(), window.axis) == axes.end()) elements *= window.count;
-        return elements;
-    };
-    const double runs = plan.window_count();
-    double products = 0, traffic = 0, working = 0;
-    for (const auto& space : spaces_) {
-        products += in_all_runs(space.all);
-        traffic += in_all_runs(space.first) + (space.second.empty() ? 0 : in_all_runs(space.second)) + in_all_runs(space.result);
-        if (space.has_buffer) working += block(space.result, length);
+    if (pays_messages) work.sending += work.windows * machine_.message_seconds;
+    return work;
+}
+
+double CostModel::memory(const Candidate& candidate) const {
+    std::vector<double> cut;
+    if (!candidate.windows.empty()) cut = candidate.length;
+    for (const auto& window : candidate.windows) cut[window.axis] = std::ceil(cut[window.axis] / static_cast<double>(window.count));
+    const auto& length = cut.empty() ? candidate.length : cut;  // in one window
+    double working = 0, messages = 0;
+    for (const auto& space : spaces_)
+        if (space.has_buffer) working += block_size(space.result, length);
+    for (std::size_t o = 0; o < candidate.operands.size(); ++o) {
+        if (candidate.operands[o].in_place) continue;
+        working += block_size(operands_[o], length);
+        const double in_parts = 2 * candidate.operands[o].words / static_cast<double>(parts(candidate, o).parts);
+        messages = candidate.streams ? messages + in_parts : std::max(messages, in_parts);
     }
-    cost.flops = (plan.rows ? row_products(plan) : products) * per_product;
-    cost.useful_flops = useful_products_ * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
-    double moving = 0, streamed = 0, copied = 2 * sizes.out_of_order, messages = 0;
-    bool moves = false;
-    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
-        if (plan.operands[o].in_place) continue;
-        const double repetitions = plan.repetitions(o);
-        const double words = sizes.words[o] * repetitions;
-        cost.words[o] = static_cast<std::int64_t>(words);
-        const double seconds = moving_seconds(plan, o, sizes, machine);
-        moving += seconds;
-        if (plan.streams && o < plan.result() && plan.window_that_cuts(o)) streamed += seconds;
-        moves = moves || words > 0;
-        copied += 2 * block(operands_[o], sizes.length) * repetitions + 2 * words;
-        working += block(operands_[o], length);
-        const double in_parts = 2 * sizes.words[o] / static_cast<double>(plan.parts(o));
-        messages = plan.streams ? messages + in_parts : std::max(messages, in_parts);
-    }
-    cost.working_bytes = saturated((working + messages) * bytes);
-    const double multiplying = plan.rows ? row_seconds(plan, machine)
-                                         : std::max(machine.product_seconds(products, traffic, per_product),
-                                                    traffic * bytes / (2 * machine.copied_bytes_per_second));
-    if (moves && sizes.ways.empty()) moving += runs * machine.message_seconds;
-    // The first window waits for its inputs.
-    const double hidden = std::min(streamed, multiplying) * std::min(1.0, machine.interconnect.overlap) * (1 - 1 / runs);
-    cost.seconds = multiplying + moving - hidden + copied * bytes / machine.copied_bytes_per_second;
-    return (working + messages) * bytes;
+    return (working + messages) * element_bytes_;
+}
+
+PlanCost CostModel::cost(const Candidate& candidate) const {
+    PlanCost cost;
+    cost.seconds = seconds(candidate);
+    cost.flops = products(candidate.length, candidate.windows) * flops_per_product_;
+    cost.useful_flops = useful_products_ * flops_per_product_;
+    cost.working_bytes = saturated(memory(candidate));
+    for (std::size_t o = 0; o < candidate.operands.size(); ++o)
+        cost.words.push_back(static_cast<std::int64_t>(candidate.operands[o].words * parts(candidate, o).repetitions));
+    return cost;
+}
+
+PlanCost CostModel::cost_by_rows(const ProductPlan& plan, const Candidate& candidate) const {
+    auto cost = this->cost(candidate);
+    double columns = 1;
+    for (const auto& axis : plan.axes)
+        if (!axis.in(plan.rows->operand)) columns *= axis.size;
+    const double read = plan.operands[plan.rows->operand].layout.max_local_size();
+    cost.flops = columns * read * (plan.rows->once ? 1 : 2) * flops_per_product_;
+    if (plan.rows->once) cost.useful_flops *= 0.5;
+    // Small matrix products where both factors of a child are needed at once, else matrix times vector.
+    bool matrices = true;
+    for (const auto& child : plan.rows->factors)
+        matrices = matrices && child.size() == 2 && plan.axes[child[0]].is_contracted() != plan.axes[child[1]].is_contracted();
+    auto work = this->work(candidate);
+    work.multiplying = cost.flops / (machine_.flops_per_second * (matrices ? 0.6 : 0.2)) + copying_seconds(read);
+    cost.seconds = seconds(work);
+    return cost;
 }
 
 }  // namespace arges

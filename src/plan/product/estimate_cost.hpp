@@ -3,38 +3,88 @@
 
 #include "plan/product/product_plan.hpp"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 namespace arges {
 
-/// What the cost of a plan depends on beside its description.
-struct WorkingSizes {
-    std::vector<double> length;  ///< by axis: indices of the busiest rank
-    std::vector<double> words;   ///< by operand, see MovedWords; none in place
-    /// By operand: in which ways it may move; none where every rank is equally far from every other.
-    std::vector<std::span<const Links::Way>> ways;
-    double out_of_order = 0;  ///< elements of operands in place that products read in another order than they lie
+/// What the busiest rank does for a product, as far as it is known: what its time depends on.
+struct RankWork {
+    double multiplying = 0;  ///< seconds, see CostModel::multiplying_seconds()
+    double sending = 0;      ///< seconds of messages
+    double streamed = 0;     ///< those of them that are under way while it multiplies
+    double windows = 1;      ///< the first of which waits for its inputs
+    double copied = 0;       ///< elements
 };
 
-/// Estimates plans of one product.
+/// A way to run a product, as far as its time and memory depend on it: a value, which the search compares with others.
+struct Candidate {
+    struct Operand {
+        bool in_place = false;             ///< the tensor's own array is used; nothing moves
+        bool as_stored = false;            ///< the tensor's own array is mapped as the axes are
+        double words = 0;                  ///< see MovedWords; none in place
+        std::span<const Links::Way> ways;  ///< in which it may move; none where every rank is equally far from every other
+    };
+    std::vector<double> length;              ///< by axis: indices of the busiest rank
+    std::vector<std::int64_t> grid_lengths;  ///< by axis: ranks along it
+    std::vector<Operand> operands;
+    double out_of_order = 0;  ///< elements of operands in place that products read in another order than they lie
+    std::vector<Window> windows;
+    bool streams = false;
+};
+
+/// Prices candidates of one product.
 class CostModel {
 public:
-    /// @param unmapped see unmapped_plan()
-    explicit CostModel(const ProductPlan& unmapped);
-    /// Fills plan.cost; needs no working layouts unless pairs are read by rows. @return the working bytes, also where they are too many for
-    /// an integer
-    double estimate(ProductPlan& plan, const PlanOptions& options, const WorkingSizes& sizes) const;
+    /// @param unmapped see unmapped_plan(); it and the machine must outlive this
+    CostModel(const ProductPlan& unmapped, const MachineModel& machine);
+
+    /// Modelled seconds: what all estimates, bounds and rankings are made of.
+    double seconds(const RankWork& work) const {
+        const double hidden = work.streamed > 0 ? std::min(work.streamed, work.multiplying) * std::min(1.0, machine_.interconnect.overlap) *
+                                                      (1 - 1 / work.windows)
+                                                : 0;
+        return work.multiplying + work.sending - hidden + copying_seconds(work.copied);
+    }
+    double seconds(const Candidate& candidate) const { return seconds(work(candidate)); }
+    /// Bytes of working copies and messages on the busiest rank, also where they are too many for an integer.
+    double memory(const Candidate& candidate) const;
+    /// Both, with what they are made of.
+    PlanCost cost(const Candidate& candidate) const;
+    /// The same, if pairs are read by rows.
+    PlanCost cost_by_rows(const ProductPlan& plan, const Candidate& candidate) const;
+
+    /// Seconds of multiplications that read and write so many elements.
+    double multiplying_seconds(double products, double accessed) const;
+    /// Seconds in which a rank sends so many elements, if every rank is equally far from every other.
+    double sending_seconds(double elements) const { return elements * element_bytes_ / machine_.bytes_per_second; }
+    double copying_seconds(double elements) const { return elements * element_bytes_ / machine_.copied_bytes_per_second; }
+    /// Multiplications of all local products with so many indices of each axis, in all windows.
+    double products(const std::vector<double>& length, const std::vector<Window>& windows = {}) const;
 
 private:
     struct LocalSpace {
         std::vector<int> all, first, second, result;  // axes
         bool has_buffer;
     };
+    RankWork work(const Candidate& candidate) const;
+    double moving_seconds(const Candidate& candidate, std::size_t o, const WindowParts& parts) const;
+    WindowParts parts(const Candidate& candidate, std::size_t o) const { return window_parts(candidate.windows, axes_, o); }
+
+    const std::vector<Axis>& axes_;
+    const MachineModel& machine_;
     std::vector<LocalSpace> spaces_;
     std::vector<std::vector<int>> operands_;
-    double useful_products_ = 0;
+    double element_bytes_, flops_per_product_, useful_products_ = 0;
 };
+
+/// Elements of a block over some axes.
+inline double block_size(const std::vector<int>& axes, const std::vector<double>& length) {
+    double product = 1;
+    for (int a : axes) product *= length[a];
+    return product;
+}
 
 /// The fastest of some ways to move so many bytes. @param ways  at least one
 const Links::Way& fastest_way(std::span<const Links::Way> ways, double bytes, const MachineModel& machine);

@@ -34,14 +34,14 @@ FoldOrder::Lists FoldOrder::lists_of(std::size_t o) const {
     return lists;
 }
 
-FoldOrder::Choices FoldOrder::choices(const std::vector<bool>& as_stored) const {
+FoldOrder::Choices FoldOrder::choices(const Candidate& candidate) const {
     static const AxisList none;
     Choices choices;
     for (const auto role : {m, n, k, batch})
         for (std::size_t o = 0; o < lists_.size(); ++o) {
             const auto roles = roles_of(o);
             if (role != batch && role != roles[0] && role != roles[1]) continue;
-            const auto& list = (as_stored[o] ? lists_[o].by_storage : lists_[o].by_labels)[role];
+            const auto& list = (candidate.operands[o].as_stored ? lists_[o].by_storage : lists_[o].by_labels)[role];
             if (std::none_of(choices[role].begin(), choices[role].end(), [&](const auto* known) { return *known == list; }))
                 choices[role].push_back(&list);
         }
@@ -51,68 +51,75 @@ FoldOrder::Choices FoldOrder::choices(const std::vector<bool>& as_stored) const 
 }
 
 /// Batches of tiny products run fastest along the batch.
-bool FoldOrder::has_small_matrices(const ProductPlan& plan) const {
+bool FoldOrder::has_small_matrices(const std::vector<std::int64_t>& grid_lengths) const {
     double product = 1;
     bool has_batch = false;
-    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+    for (std::size_t a = 0; a < grid_lengths.size(); ++a) {
         if (role_[a] == batch)
             has_batch = true;
         else
-            product *= static_cast<double>(plan.axes[a].size) / plan.grid_lengths[a];
+            product *= static_cast<double>(unmapped_.axes[a].size) / grid_lengths[a];
     }
     return has_batch && product <= 64;
 }
 
-void FoldOrder::choose(const ProductPlan& plan, const std::vector<bool>& as_stored) {
-    batch_first_ = has_small_matrices(plan);
-    const auto [known, is_new] = choices_.try_emplace(as_stored);
-    if (is_new) known->second = choices(as_stored);
-    const auto& choices = known->second;
-    order_ = {choices[m][0], choices[n][0], choices[k][0], choices[batch][0]};
-    std::vector<double> elements(plan.operands.size(), 0);
-    bool any = false;
-    for (std::size_t o = 0; o < elements.size(); ++o) {
-        if (!plan.operands[o].in_place) continue;
-        any = true;
+FoldOrder::Choice FoldOrder::choose(const Candidate& candidate) const {
+    unsigned as_stored = 0, in_place = 0;
+    std::array<double, 3> elements{};  // of operands in place
+    for (std::size_t o = 0; o < candidate.operands.size(); ++o) {
+        as_stored |= static_cast<unsigned>(candidate.operands[o].as_stored) << o;
+        if (!candidate.operands[o].in_place) continue;
+        in_place |= 1U << o;
         elements[o] = 1;
-        for (int a : storage_[o].axes) elements[o] *= static_cast<double>(plan.axes[a].size) / plan.grid_lengths[a];
+        for (int a : storage_[o].axes) elements[o] *= static_cast<double>(unmapped_.axes[a].size) / candidate.grid_lengths[a];
     }
-    if (!any) return;
+    const auto [known, is_new] = choices_.try_emplace(as_stored);
+    if (is_new) known->second = choices(candidate);
+    const auto& choices = known->second;
+    Choice best{{choices[m][0], choices[n][0], choices[k][0], choices[batch][0]}, has_small_matrices(candidate.grid_lengths)};
+    if (in_place == 0) return best;
     double least = -1;
     for (const auto* of_m : choices[m])
         for (const auto* of_k : choices[k])
             for (const auto* of_n : choices[n])
                 for (const auto* of_batch : choices[batch]) {
-                    const Order order{of_m, of_n, of_k, of_batch};
+                    const Choice choice{{of_m, of_n, of_k, of_batch}, best.batch_first};
                     double copied = 0;
-                    for (std::size_t o = 0; o < elements.size(); ++o)
-                        if (elements[o] > 0 && !folds(o, order)) copied += elements[o];
+                    for (std::size_t o = 0; o < candidate.operands.size(); ++o)
+                        if (elements[o] > 0 && !folds(o, choice)) copied += elements[o];
                     if (least >= 0 && copied >= least) continue;
                     least = copied;
-                    order_ = order;
+                    best = choice;
                 }
+    return best;
 }
 
-/// The axes of an operand by role, batch axes first or last.
-FoldOrder::AxisList FoldOrder::arranged(std::size_t o, const Order& order, bool first_role_first) const {
-    AxisList result;
-    const auto add = [&](Role role) {
-        for (int a : *order[role])
-            if (unmapped_.axes[a].in(o)) result.push_back(a);
-    };
+template <class F>
+void FoldOrder::for_each_axis(std::size_t o, const Choice& choice, bool first_role_first, F&& f) const {
     const auto roles = roles_of(o);
-    if (batch_first_) add(batch);
-    add(roles[first_role_first ? 0 : 1]);
-    add(roles[first_role_first ? 1 : 0]);
-    if (!batch_first_) add(batch);
-    return result;
+    const auto first = roles[first_role_first ? 0 : 1], second = roles[first_role_first ? 1 : 0];
+    for (const auto role : choice.batch_first ? std::array{batch, first, second} : std::array{first, second, batch})
+        for (int a : *choice.lists[role])
+            if (unmapped_.axes[a].in(o)) f(a);
+}
+
+bool FoldOrder::lies_so(std::size_t o, const Choice& choice, bool first_role_first) const {
+    const auto& axes = storage_[o].axes;
+    std::size_t same = 0, all = 0;
+    for_each_axis(o, choice, first_role_first, [&](int a) {
+        if (all < axes.size() && axes[all] == a) ++same;
+        ++all;
+    });
+    return same == axes.size() && all == same;
 }
 
 /// The roles of an operand's axes form at most one run each in its own array.
-bool FoldOrder::folds(std::size_t o, const Order& order) const {
-    return arranged(o, order, true) == storage_[o].axes || arranged(o, order, false) == storage_[o].axes;
-}
+bool FoldOrder::folds(std::size_t o, const Choice& choice) const { return lies_so(o, choice, true) || lies_so(o, choice, false); }
 
-std::vector<int> FoldOrder::copy_axes(std::size_t o) const { return arranged(o, order_, lists_[o].first_role == roles_of(o)[0]); }
+FoldOrder::AxisList FoldOrder::copy_axes(std::size_t o, const Choice& choice) const {
+    AxisList result;
+    for_each_axis(o, choice, lists_[o].first_role == roles_of(o)[0], [&](int a) { result.push_back(a); });
+    return result;
+}
 
 }  // namespace arges

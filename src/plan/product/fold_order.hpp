@@ -2,6 +2,7 @@
 /// copied. Pure.
 #pragma once
 
+#include "plan/product/estimate_cost.hpp"
 #include "plan/product/tensor_storage.hpp"
 
 #include <array>
@@ -16,21 +17,23 @@ public:
     /// @param storage of each operand
     FoldOrder(const ProductPlan& unmapped, const std::vector<TensorStorage>& storage);
 
-    /// Chooses the order for a mapped plan, whose operands say which are used in place.
-    /// @param as_stored by operand: its own array is mapped as the axes are
-    void choose(const ProductPlan& plan, const std::vector<bool>& as_stored);
+    using AxisList = std::vector<int>;
+    /// An order of the axes of each role, of which it points to the lists that this has.
+    struct Choice {
+        std::array<const AxisList*, 4> lists{};
+        bool batch_first = false;
+    };
+    /// Chooses the order for a candidate, whose operands say which are used in place.
+    Choice choose(const Candidate& candidate) const;
     /// Is an operand in place an array of matrices in that order?
-    bool folds(std::size_t o) const { return folds(o, order_); }
-    /// The axes of an operand's working copy, by the order chosen last. A copy keeps the tensor's fastest index in front where it can,
-    /// which makes copying cheaper.
-    std::vector<int> copy_axes(std::size_t o) const;
+    bool folds(std::size_t o, const Choice& choice) const;
+    /// The axes of an operand's working copy in that order. A copy keeps the tensor's fastest index in front where it can, which makes
+    /// copying cheaper.
+    AxisList copy_axes(std::size_t o, const Choice& choice) const;
 
 private:
     /// Role of an axis in the folded product: C[m n b] = A[m k b] B[k n b].
     enum Role : std::size_t { m, n, k, batch };
-    using AxisList = std::vector<int>;
-    /// Order of the axes of each role.
-    using Order = std::array<const AxisList*, 4>;
     /// The orders that operands have, by role.
     using Choices = std::array<std::vector<const AxisList*>, 4>;
     /// What does not depend on the mapping.
@@ -43,18 +46,18 @@ private:
     /// The roles of an operand's axes other than batch, that of the first factor first.
     std::array<Role, 2> roles_of(std::size_t o) const;
     Lists lists_of(std::size_t o) const;
-    Choices choices(const std::vector<bool>& as_stored) const;
-    bool has_small_matrices(const ProductPlan& plan) const;
-    AxisList arranged(std::size_t o, const Order& order, bool first_role_first) const;
-    bool folds(std::size_t o, const Order& order) const;
+    Choices choices(const Candidate& candidate) const;
+    bool has_small_matrices(const std::vector<std::int64_t>& grid_lengths) const;
+    /// Calls f for the axes of an operand by role, batch axes first or last.
+    template <class F>
+    void for_each_axis(std::size_t o, const Choice& choice, bool first_role_first, F&& f) const;
+    bool lies_so(std::size_t o, const Choice& choice, bool first_role_first) const;
 
     const ProductPlan& unmapped_;
     const std::vector<TensorStorage>& storage_;
     std::vector<Role> role_;
     std::vector<Lists> lists_;
-    std::map<std::vector<bool>, Choices> choices_;
-    bool batch_first_ = false;
-    Order order_{};
+    mutable std::map<unsigned, Choices> choices_;  // by a bit for each operand that lies as stored
 };
 
 }  // namespace arges

@@ -92,12 +92,13 @@ std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t sta
     plan.rows = PairRows{stays, finder.factors, options.local.threads, mirror.has_value()};
     plan.stay.resize(2);
     if (finder.negative) plan.weight = -1;
-    WorkingSizes sizes;
-    if (options.links) sizes.ways.assign(3, options.links->irregular());
+    Candidate candidate;
+    candidate.operands.resize(plan.operands.size());
+    candidate.operands[stays].in_place = true;
     std::vector<int> columns;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
         const auto& axis = plan.axes[a];
-        sizes.length.push_back(axis.size);
+        candidate.length.push_back(axis.size);
         plan.weight *= axis.constant_weight();
         if (axis.needs_weights()) plan.weighted[a] = other;
         if (!axis.in(stays)) columns.push_back(a);
@@ -112,9 +113,11 @@ std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t sta
     plan.operands[other] = working_copy(plan, other, summed, {});
     plan.operands[result] = working_copy(plan, result, free, layout.mapping(0).torus);
     plan.chain.back().axes = free;
-    sizes.words.resize(3, 0);
-    for (const auto o : {other, result}) sizes.words[o] = moved_words(plan.tensor(o), plan.operands[o]);
-    CostModel(unmapped).estimate(plan, options, sizes);
+    for (const auto o : {other, result}) {
+        candidate.operands[o].words = moved_words(plan.tensor(o), plan.operands[o]);
+        if (options.links) candidate.operands[o].ways = options.links->irregular();
+    }
+    plan.cost = CostModel(unmapped, options.machine).cost_by_rows(plan, candidate);
     return plan;
 }
 

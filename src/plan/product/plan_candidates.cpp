@@ -30,7 +30,7 @@ std::vector<int> key_of(const SlotMapping& mapping) {
 }  // namespace
 
 PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid, const PlanOptions& options)
-    : options_(options), plan_(unmapped), model_(unmapped), ranks_(grid),
+    : options_(options), plan_(unmapped), model_(unmapped, options.machine), ranks_(grid),
       is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), known_(unmapped.axes.size()) {
     plan_.grid = grid;
     for (std::size_t o = 0; o <= result(); ++o) {
@@ -47,6 +47,7 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
         const auto& axis = plan_.axes[a];
         if (axis.needs_weights()) weighted_axes_.push_back(a);
+        plan_.weight *= axis.constant_weight();
         auto& match = match_.emplace_back(plan_.operands.size());
         for (std::size_t o = 0; o <= result(); ++o)
             if (axis.in(o)) match[o] = moved_[o].match(axis.labels, axis.tree[o]->kind);
@@ -54,154 +55,162 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
     const bool is_matrix_product = std::all_of(plan_.axes.begin(), plan_.axes.end(), [&](const auto& axis) {
         return !axis.is_contracted() || (axis.in(0) && axis.in(result() - 1));
     });
-    for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     if (plan_.chain.size() == 1 && is_matrix_product) fold_.emplace(plan_, storage_);
-    if (options_.links) sizes_.ways.resize(plan_.operands.size());
 }
 
-const PlanCandidates::MappedAxis& PlanCandidates::map_axis(std::size_t a, const SlotMapping& mapping) {
+MappedAxis& PlanCandidates::map_axis(std::size_t a, const SlotMapping& mapping) {
     const auto [known, is_new] = known_[a].try_emplace(key_of(mapping));
     auto& mapped = known->second;
     if (!is_new) return mapped;
-    const auto& axis = plan_.axes[a];
     mapped.mapping = mapping;
-    mapped.grid_length = ranks_.grid_length(mapping.all());
-    const auto uneven = uneven_axis(plan_, plan_.grid, a, mapping);
-    const auto* const slot = uneven ? &uneven->slot(0) : nullptr;
-    mapped.length = slot != nullptr ? slot->max_local_size() : ceil_div(axis.size, mapped.grid_length);
+    mapped.torus = mapping.all();
+    mapped.grid_length = ranks_.grid_length(mapped.torus);
     mapped.share.resize(plan_.operands.size());
-    mapped.as_stored.resize(plan_.operands.size(), false);
-    for (std::size_t o = 0; o <= result(); ++o) {
-        if (!axis.in(o)) continue;
-        mapped.share[o] = moved_[o].share(match_[a][o], {mapped.mapping, axis.size, slot});
-        const auto& axes = storage_[o].axes;
-        const auto s = std::find(axes.begin(), axes.end(), static_cast<int>(a)) - axes.begin();
-        if (on_grid_[o] && s < static_cast<std::ptrdiff_t>(axes.size())) mapped.as_stored[o] = plan_.tensor(o).layout.mapping(s) == mapping;
+    const auto size = plan_.axes[a].size;
+    if (const auto uneven = uneven_axis(plan_, plan_.grid, a, mapping)) {
+        mapped.wanted.emplace(ranks_, mapping, size, &uneven->slot(0));
+        mapped.length = uneven->slot(0).max_local_size();
+    } else {
+        mapped.length = ceil_div(size, mapped.grid_length);
     }
     return mapped;
 }
 
-double PlanCandidates::least_seconds(const Mapped& axes) const {
-    const auto block = [&](const std::vector<int>& list) {
-        double product = 1;
-        for (int a : list) product *= axes[a]->length;
-        return product;
-    };
-    double moved = 0, copied = 0, products = 0;
-    for (const auto& space : spaces_) products += block(space);
-    for (std::size_t o = 0; o <= result() && may_bound_words_; ++o) {
-        const double size = block(plan_.operands[o].axes), words = size - owned_[o];
-        if (words <= 0 || (o == result() && plan_.spec.output_is_free)) continue;
-        moved += words;
-        copied += 2 * size + 2 * words;
-    }
-    const auto& machine = options_.machine;
-    const double bytes = plan_.spec.element_bytes;
-    const double runs = static_cast<double>(options_.expected_runs), least = options_.links ? options_.links->least_cost() : 1;
-    return products * plan_.spec.flops_per_product() * (result() == 1 ? 0.5 : 1) / machine.flops_per_second +
-           (moved * bytes * least / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second) / runs;
+const WantedSlot& PlanCandidates::wanted(std::size_t a, MappedAxis& mapped) {
+    if (!mapped.wanted) mapped.wanted.emplace(ranks_, mapped.mapping, plan_.axes[a].size, nullptr);
+    return *mapped.wanted;
 }
 
-/// Sets what follows from the mapping: weights, which operands are used in place, and the words that the others lack.
-void PlanCandidates::find_places() {
-    plan_.weight = 1;
-    for (std::size_t a = 0; a < plan_.axes.size(); ++a) plan_.weight *= plan_.axes[a].constant_weight();
-    std::fill(plan_.weighted.begin(), plan_.weighted.end(), -1);
+double PlanCandidates::least_seconds(const Mapped& axes) {
+    length_.clear();
+    for (const auto* axis : axes) length_.push_back(axis->length);
+    double moved = 0;
+    RankWork work;
+    work.multiplying = model_.multiplying_seconds(model_.products(length_), 0);
+    for (std::size_t o = 0; o <= result() && may_bound_words_; ++o) {
+        const double size = block_size(plan_.operands[o].axes, length_), words = size - owned_[o];
+        if (words <= 0 || (o == result() && plan_.spec.output_is_free)) continue;
+        moved += words;
+        work.copied += 2 * size + 2 * words;
+    }
+    const double runs = static_cast<double>(options_.expected_runs), least = options_.links ? options_.links->least_cost() : 1;
+    work.sending = model_.sending_seconds(moved * least) / runs;
+    work.copied /= runs;
+    return model_.seconds(work);
+}
+
+/// Scales the smallest operand of each axis that needs weights.
+void PlanCandidates::weigh(GridCandidate& candidate) const {
+    candidate.weight = plan_.weight;
     for (int a : weighted_axes_) {
+        auto& weighted = candidate.weighted.emplace_back(-1);
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t o = 0; o < result(); ++o) {
             if (!plan_.axes[a].in(o)) continue;
-            double elements = 1;
-            for (int b : plan_.operands[o].axes) elements *= sizes_.length[b];
+            const double elements = block_size(plan_.operands[o].axes, candidate.length);
             if (elements >= least) continue;
             least = elements;
-            plan_.weighted[a] = o;
+            weighted = o;
         }
     }
-    const bool formable = may_form_in_place(plan_);
-    std::vector<bool> as_stored(plan_.operands.size());
+}
+
+bool PlanCandidates::is_as_stored(std::size_t o, const Mapped& axes) const {
+    if (!storage_[o].fits || !on_grid_[o]) return false;
+    const auto& layout = plan_.tensor(o).layout;
+    for (int s = 0; s < layout.slots(); ++s)
+        if (!(layout.mapping(s) == axes[storage_[o].axes[s]]->mapping)) return false;
+    return true;
+}
+
+/// The candidate as a whole, without windows.
+GridCandidate PlanCandidates::placed(Mapped axes, bool may_copy) {
+    GridCandidate candidate;
+    candidate.axes = std::move(axes);
+    candidate.may_copy = may_copy;
+    candidate.operands.resize(plan_.operands.size());
+    candidate.length.reserve(candidate.axes.size());
+    candidate.grid_lengths.reserve(candidate.axes.size());
+    for (const auto* axis : candidate.axes) {
+        candidate.length.push_back(axis->length);
+        candidate.grid_lengths.push_back(axis->grid_length);
+    }
+    weigh(candidate);
+    bool formable = plan_.spec.terms.size() == 1 && !plan_.spec.output.conjugated;  // the result, in the output's own array
+    for (std::size_t a = 0; a < plan_.axes.size(); ++a)
+        formable = formable && (!plan_.axes[a].is_contracted() || candidate.axes[a]->torus.empty());
     for (std::size_t o = 0; o <= result(); ++o) {
-        auto& in_place = plan_.operands[o].in_place;
-        sizes_.words[o] = 0;
-        if (o == result() && plan_.spec.output_is_free) {
-            const auto scattered = *scattered_mapping(plan_, storage_[o]);
-            as_stored[o] = is_as_wanted(o, scattered);
-            in_place = formable && as_stored[o];
-            if (!in_place) {
-                sizes_.words[o] = words_from(o, scattered);
-                find_ways(o, &scattered);
-            }
-            continue;
-        }
-        as_stored[o] = storage_[o].fits && on_grid_[o];
-        for (std::size_t s = 0; s < storage_[o].axes.size() && as_stored[o]; ++s) as_stored[o] = mapped_[storage_[o].axes[s]]->as_stored[o];
-        in_place = as_stored[o] && (o == result() ? formable : !plan_.spec.factors[o].conjugated && !plan_.is_weighted(o));
-        if (!in_place) {
-            sizes_.words[o] = words(o);
-            find_ways(o, nullptr);
-        }
+        const auto there = o == result() && plan_.spec.output_is_free ? scattered(candidate.axes, o) : std::nullopt;
+        auto& operand = candidate.operands[o];
+        operand.as_stored = there ? is_as_wanted(candidate, o, *there) : is_as_stored(o, candidate.axes);
+        operand.in_place = operand.as_stored && (o == result() ? formable : !plan_.spec.factors[o].conjugated && !candidate.is_weighted(o));
+        if (!operand.in_place) move_from(candidate, o, there ? &*there : nullptr);
     }
     for (std::size_t o = 0; o <= result(); ++o)
-        if (plan_.operands[o].in_place && storage_[o].odd) plan_.weight = -plan_.weight;
-    as_stored_ = std::move(as_stored);
-    copy_what_does_not_fold(as_stored_);
+        if (candidate.operands[o].in_place && storage_[o].odd) candidate.weight = -candidate.weight;
+    copy_what_does_not_fold(candidate);
+    return candidate;
 }
 
 /// Products of operands that lie as matrices are faster than others. Without memory for copies they read what does not in another order.
-/// @param as_stored by operand: its own array is mapped as the axes are
-void PlanCandidates::copy_what_does_not_fold(const std::vector<bool>& as_stored) {
-    sizes_.out_of_order = 0;
-    copies_ = false;
+void PlanCandidates::copy_what_does_not_fold(GridCandidate& candidate) const {
+    candidate.out_of_order = 0;
+    candidate.copies = false;
     if (!fold_) return;
-    fold_->choose(plan_, as_stored);
-    double products = 1;
-    for (const double length : sizes_.length) products *= length;
-    const double multiplying = products * plan_.spec.flops_per_product() / options_.machine.flops_per_second;
+    candidate.fold = fold_->choose(candidate);
     for (std::size_t o = 0; o <= result(); ++o) {
-        auto& in_place = plan_.operands[o].in_place;
-        if (!in_place || fold_->folds(o)) continue;
-        double elements = 1;
-        for (int a : plan_.operands[o].axes) elements *= sizes_.length[a];
-        const double copying = 2 * elements * static_cast<double>(plan_.spec.element_bytes) / options_.machine.copied_bytes_per_second;
-        if (elements > cached_elements && multiplying < worthwhile * copying) continue;
-        copies_ = may_copy_;
-        if (!may_copy_) {
-            sizes_.out_of_order += elements;
+        auto& in_place = candidate.operands[o].in_place;
+        if (!in_place || fold_->folds(o, candidate.fold)) continue;
+        const double elements = block_size(plan_.operands[o].axes, candidate.length);
+        const double multiplying = model_.multiplying_seconds(model_.products(candidate.length), 0);
+        if (elements > cached_elements && multiplying < worthwhile * model_.copying_seconds(2 * elements)) continue;
+        candidate.copies = candidate.may_copy;
+        if (!candidate.may_copy) {
+            candidate.out_of_order += elements;
             continue;
         }
         in_place = false;
-        if (storage_[o].odd) plan_.weight = -plan_.weight;
+        if (storage_[o].odd) candidate.weight = -candidate.weight;
     }
+}
+
+/// Sets what an operand lacks and in which ways it comes. @param there  where the tensor lies; null: where it is now
+void PlanCandidates::move_from(GridCandidate& candidate, std::size_t o, const Mapped* there) {
+    auto& operand = candidate.operands[o];
+    operand.words = there != nullptr ? words_from(candidate, o, *there) : words(candidate, o);
+    if (options_.links) operand.ways = ways(candidate, o, there);
 }
 
 /// What an operand lacks of its block where it is.
-double PlanCandidates::words(std::size_t o) const {
-    std::vector<const SlotShare*> shares;
-    for (int a : plan_.operands[o].axes) shares.push_back(&mapped_[a]->share[o]);
-    return moved_[o].count(shares);
-}
-
-/// What a tensor that lies as scattered_mapping() says lacks of its block: all but its own part.
-double PlanCandidates::words_from(std::size_t o, const std::vector<SlotMapping>& scattered) {
+double PlanCandidates::words(const GridCandidate& candidate, std::size_t o) {
     if (plan_.grid.ranks() == 1) return 0;
-    std::vector<const SlotShare*> wanted, owned;
-    for (std::size_t s = 0; s < scattered.size(); ++s) {
-        const std::size_t a = storage_[o].axes[s];
-        owned.push_back(&map_axis(a, scattered[s]).share[o]);
-        wanted.push_back(&mapped_[a]->share[o]);
+    shares_.clear();
+    for (const std::size_t a : plan_.operands[o].axes) {
+        auto& share = candidate.axes[a]->share[o];
+        if (!share) share = moved_[o].share(match_[a][o], wanted(a, *candidate.axes[a]));
+        shares_.push_back(&*share);
     }
-    return moved_[o].count_lacking(wanted, owned, 1);
+    return moved_[o].count(shares_);
 }
 
-/// Finds out in which ways an operand may move. @param scattered  where the tensor lies; null: where it is now
-void PlanCandidates::find_ways(std::size_t o, const std::vector<SlotMapping>* scattered) {
-    if (!options_.links) return;
+/// What a tensor that lies as scattered() says lacks of its block: all but its own part.
+double PlanCandidates::words_from(const GridCandidate& candidate, std::size_t o, const Mapped& there) {
+    if (plan_.grid.ranks() == 1) return 0;
+    block_.clear();
+    own_.clear();
+    for (std::size_t s = 0; s < there.size(); ++s) {
+        const std::size_t a = storage_[o].axes[s];
+        own_.push_back(&wanted(a, *there[s]));
+        block_.push_back(&wanted(a, *candidate.axes[a]));
+    }
+    return moved_[o].count_lacking(block_, own_);
+}
+
+/// The ways in which an operand may move. @param there  where the tensor lies; null: where it is now
+std::span<const Links::Way> PlanCandidates::ways(const GridCandidate& candidate, std::size_t o, const Mapped* there) const {
     const auto& links = *options_.links;
     const auto& layout = plan_.tensor(o).layout;
-    if (!is_whole_ || (scattered == nullptr && !on_grid_[o])) {
-        sizes_.ways[o] = links.irregular();
-        return;
-    }
+    if (!is_whole_ || (there == nullptr && !on_grid_[o])) return links.irregular();
     const bool is_result = o == result();
     ExchangedDimensions exchanged;
     Dimensions further = 0, parts = 0;  // behind what a slot lies along in both; along which the result is a sum
@@ -212,248 +221,239 @@ void PlanCandidates::find_ways(std::size_t o, const std::vector<SlotMapping>* sc
         gathers = gathers && same.first == working.end();
         std::for_each(same.second, at_rest.end(), [&](int t) { further |= dimension(t); });
     };
-    const auto wanted = [&](int a) { return plan_.mapping[a].all(); };
-    for (int s = 0; s < layout.slots(); ++s) {
-        const auto there = (scattered != nullptr ? (*scattered)[s] : layout.mapping(s)).all();
-        add(there, storage_[o].fits ? wanted(storage_[o].axes[s]) : std::vector<int>{});
-    }
+    const auto wanted = [&](int a) -> const std::vector<int>& { return candidate.axes[a]->torus; };
+    for (int s = 0; s < layout.slots(); ++s)
+        add(there != nullptr ? (*there)[s]->torus : layout.mapping(s).all(),
+            storage_[o].fits ? wanted(storage_[o].axes[s]) : std::vector<int>{});
     if (!storage_[o].fits)
         for (const int a : plan_.operands[o].axes) add({}, wanted(a));
     for (std::size_t a = 0; a < plan_.axes.size() && is_result; ++a) {
         if (!plan_.axes[a].is_contracted()) continue;
-        const auto torus = plan_.mapping[a].all();
-        exchanged.add_parts(torus);
-        for (const int t : torus) parts |= dimension(t);
+        exchanged.add_parts(candidate.axes[a]->torus);
+        for (const int t : candidate.axes[a]->torus) parts |= dimension(t);
     }
     gathers = gathers && (parts & ~further) == 0;
-    sizes_.ways[o] = gathers ? links.gathers(exchanged.result()) : links.exchange(exchanged.result());
+    return gathers ? links.gathers(exchanged.result()) : links.exchange(exchanged.result());
 }
 
-/// Relays movements where that is faster.
-void PlanCandidates::set_stages(ProductPlan& plan) const {
-    plan.stages.assign(plan.operands.size(), {});
-    for (std::size_t o = 0; o < plan.operands.size(); ++o)
-        if (!plan.operands[o].in_place)
-            plan.stages[o] =
-                fastest_stages(plan.movement(o), sizes_.words[o] * static_cast<double>(plan.spec.element_bytes) / plan.parts(o), options_);
+/// An axis along further torus dimensions behind its own.
+MappedAxis& PlanCandidates::further_along(std::size_t a, MappedAxis& mapped, Dimensions further) {
+    for (const auto& [dimensions, axis] : mapped.further)
+        if (dimensions == further) return *axis;
+    auto mapping = mapped.mapping;
+    for (int t = 0; t < plan_.grid.dimensions(); ++t)
+        if ((further & dimension(t)) != 0) mapping.torus.push_back(t);
+    return *mapped.further.emplace_back(further, &map_axis(a, mapping)).second;
 }
 
-/// Are the slots of a tensor with these mappings the blocks that the plan wants?
-bool PlanCandidates::is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const {
-    for (std::size_t s = 0; s < scattered.size(); ++s)
-        if (!(scattered[s] == plan_.mapping[storage_[o].axes[s]])) return false;
+/// The blocks that a candidate wants of a tensor, cut further along the torus dimensions that would hold copies or parts of a sum: from
+/// there inputs are gathered, and there results are summed, with the fewest words. By slot; none if the tensor cannot lie so.
+std::optional<PlanCandidates::Mapped> PlanCandidates::scattered(const Mapped& axes, std::size_t o) {
+    if (!storage_[o].may_scatter) return std::nullopt;
+    Mapped there;
+    Dimensions used = 0;
+    remaining_.clear();
+    there.reserve(storage_[o].axes.size());
+    for (const std::size_t a : storage_[o].axes) {
+        if (axes[a]->mapping.rows || axes[a]->mapping.is_blocks()) return std::nullopt;
+        there.push_back(axes[a]);
+        remaining_.push_back(static_cast<double>(plan_.axes[a].size) / axes[a]->grid_length);
+        for (const int t : axes[a]->torus) used |= dimension(t);
+    }
+    further_.assign(there.size(), 0);
+    for (int t = 0; t < plan_.grid.dimensions(); ++t) {
+        const auto longest = std::max_element(remaining_.begin(), remaining_.end());
+        const double length = plan_.grid.lengths[t];
+        if ((used & dimension(t)) != 0 || longest == remaining_.end() || *longest < length) continue;
+        further_[longest - remaining_.begin()] |= dimension(t);
+        *longest /= length;
+    }
+    for (std::size_t s = 0; s < there.size(); ++s)
+        if (further_[s] != 0) there[s] = &further_along(storage_[o].axes[s], *there[s], further_[s]);
+    return there;
+}
+
+/// Are the slots of a tensor that lies there the blocks that the candidate wants?
+bool PlanCandidates::is_as_wanted(const GridCandidate& candidate, std::size_t o, const Mapped& there) const {
+    for (std::size_t s = 0; s < there.size(); ++s)
+        if (there[s] != candidate.axes[storage_[o].axes[s]]) return false;
     return true;
 }
 
-void PlanCandidates::look_at(Mapped axes) {
-    mapped_ = std::move(axes);
-    sizes_.length.resize(mapped_.size());
-    sizes_.words.resize(plan_.operands.size());
-    for (std::size_t a = 0; a < mapped_.size(); ++a) {
-        plan_.mapping[a] = mapped_[a]->mapping;
-        plan_.grid_lengths[a] = mapped_[a]->grid_length;
-        sizes_.length[a] = mapped_[a]->length;
-    }
-    estimate(true);
-    if (copies_ && plan_.cost.working_bytes > options_.memory_limit) estimate(false);
+GridCandidate PlanCandidates::candidate(Mapped axes) {
+    auto candidate = placed(std::move(axes), true);
+    if (candidate.copies && !fits(candidate)) candidate = placed(candidate.axes, false);
     if (options_.machine.interconnect.overlap > 0)
-        while (stream_faster()) {
+        while (stream_faster(candidate)) {
         }
-    while (plan_.cost.working_bytes > options_.memory_limit && cut_once()) {
+    while (!fits(candidate) && cut_once(candidate)) {
     }
-}
-
-/// Estimates the whole plan.
-void PlanCandidates::estimate(bool may_copy) {
-    may_copy_ = may_copy;
-    plan_.windows.clear();
-    plan_.streams = false;
-    find_places();
-    working_ = model_.estimate(plan_, options_, sizes_);
+    return candidate;
 }
 
 /// Cuts a summed axis into twice as many panels, so that more of their messages are hidden behind products. False if that is not faster.
-bool PlanCandidates::stream_faster() {
+bool PlanCandidates::stream_faster(GridCandidate& candidate) const {
     constexpr std::int64_t most_panels = 64, least_depth = 64;
-    const auto windows = plan_.windows;
-    const auto cost = plan_.cost;
-    const bool streamed = plan_.streams;
-    const double working = working_;
-    auto best = windows;
-    double seconds = cost.seconds * (1 - 1e-9);
-    plan_.streams = true;
+    Candidate trial = candidate;
+    trial.streams = true;
+    auto best = candidate.windows;
+    double seconds = model_.seconds(candidate) * (1 - 1e-9);
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
-        const auto now = plan_.windows_of(a);
-        const auto& mapping = plan_.mapping[a];
-        if (!plan_.axes[a].is_contracted() || mapping.rows || mapping.is_blocks() || plan_.window_count() * 2 > most_panels ||
-            sizes_.length[a] < static_cast<double>(2 * now * least_depth))
+        const auto now = windows_of(trial.windows, a);
+        const auto& mapping = candidate.axes[a]->mapping;
+        if (!plan_.axes[a].is_contracted() || mapping.rows || mapping.is_blocks() || window_count(trial.windows) * 2 > most_panels ||
+            candidate.length[a] < static_cast<double>(2 * now * least_depth))
             continue;
-        plan_.windows = windows;
-        std::erase_if(plan_.windows, [&](const auto& w) { return w.axis == static_cast<int>(a); });
-        plan_.windows.insert(plan_.windows.begin(), {static_cast<int>(a), 2 * now});
-        model_.estimate(plan_, options_, sizes_);
-        if (plan_.cost.seconds >= seconds || plan_.cost.working_bytes > options_.memory_limit) continue;
-        seconds = plan_.cost.seconds;
-        best = plan_.windows;
+        trial.windows = candidate.windows;
+        std::erase_if(trial.windows, [&](const auto& w) { return w.axis == static_cast<int>(a); });
+        trial.windows.insert(trial.windows.begin(), {static_cast<int>(a), 2 * now});
+        const double streaming = model_.seconds(trial);
+        if (streaming >= seconds || !fits(trial)) continue;
+        seconds = streaming;
+        best = trial.windows;
     }
-    const bool found = best != windows;
-    plan_.windows = best;
-    plan_.streams = found || streamed;
-    working_ = found ? model_.estimate(plan_, options_, sizes_) : working;
-    if (!found) plan_.cost = cost;
-    return found;
+    if (best == candidate.windows) return false;
+    candidate.windows = best;
+    candidate.streams = true;
+    return true;
 }
 
 /// Cuts an axis into twice as many ranges: the one that saves most bytes for the time that it costs, a summed one where several are as
 /// good. False if nothing saves memory.
-bool PlanCandidates::cut_once() {
-    auto best = plan_.windows;
-    auto cost = plan_.cost;
-    double least_working = working_, most_saved = 0;
-    const auto before = plan_.windows;
-    const double seconds_before = cost.seconds;
+bool PlanCandidates::cut_once(GridCandidate& candidate) const {
+    Candidate trial = candidate;
+    auto best = candidate.windows;
+    const double memory = model_.memory(candidate), seconds = model_.seconds(candidate);
+    double most_saved = 0;
     for (const bool contracted : {true, false})
         for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
-            const auto& mapping = plan_.mapping[a];
+            const auto& mapping = candidate.axes[a]->mapping;
             if (plan_.axes[a].is_contracted() != contracted || mapping.rows) continue;
-            const auto most = mapping.is_blocks() ? static_cast<std::int64_t>(sizes_.length[a])  // local indices
-                                                  : ceil_div(plan_.axes[a].size, plan_.grid_lengths[a]);
-            const auto now = plan_.windows_of(a);
+            const auto most = mapping.is_blocks() ? static_cast<std::int64_t>(candidate.length[a])  // local indices
+                                                  : ceil_div(plan_.axes[a].size, candidate.grid_lengths[a]);
+            const auto now = windows_of(candidate.windows, a);
             if (now >= most) continue;
+            trial.windows = candidate.windows;
             const Window window{static_cast<int>(a), std::min(most, 2 * now)};
             const auto known =
-                std::find_if(plan_.windows.begin(), plan_.windows.end(), [&](const auto& w) { return w.axis == window.axis; });
-            if (known != plan_.windows.end())
+                std::find_if(trial.windows.begin(), trial.windows.end(), [&](const auto& w) { return w.axis == window.axis; });
+            if (known != trial.windows.end())
                 *known = window;
             else
-                plan_.windows.push_back(window);
+                trial.windows.push_back(window);
             // Summed axes run fastest, so that a part of the result is complete before the next one begins.
-            std::stable_partition(plan_.windows.begin(), plan_.windows.end(),
+            std::stable_partition(trial.windows.begin(), trial.windows.end(),
                                   [&](const auto& w) { return plan_.axes[w.axis].is_contracted(); });
-            const double working = model_.estimate(plan_, options_, sizes_);
-            const double saved = (working_ - working) / std::max(plan_.cost.seconds - seconds_before, options_.machine.message_seconds);
-            if (working < working_ && saved > most_saved) {
-                most_saved = saved;
-                least_working = working;
-                cost = plan_.cost;
-                best = plan_.windows;
-            }
-            plan_.windows = before;
+            const double less = memory - model_.memory(trial);
+            const double saved = less / std::max(model_.seconds(trial) - seconds, options_.machine.message_seconds);
+            if (less <= 0 || saved <= most_saved) continue;
+            most_saved = saved;
+            best = trial.windows;
         }
-    working_ = least_working;
-    plan_.windows = best;
-    plan_.cost = cost;
-    return best != before;
+    std::swap(candidate.windows, best);
+    return best != candidate.windows;
 }
 
-double PlanCandidates::average_seconds() {
-    const double first = plan_.cost.seconds;
+double PlanCandidates::average_seconds(const GridCandidate& candidate) {
+    const double first = model_.seconds(candidate), runs = options_.expected_runs;
     if (options_.expected_runs == 1) return first;
-    const auto now = plan_.cost;
-    const auto words = sizes_.words;
-    const auto ways = sizes_.ways;
-    const double weight = plan_.weight, out_of_order = sizes_.out_of_order;
-    const bool copies = copies_;
-    auto as_stored = as_stored_;
-    std::vector<bool> were_in_place;
-    for (const auto& operand : plan_.operands) were_in_place.push_back(operand.in_place);
+    auto later = candidate;
     for (std::size_t o = 0; o < result(); ++o) {
-        if (!plan_.spec.factors[o].is_lasting) continue;
-        const auto stay = where_it_stays(o);
+        const auto stay = plan_.spec.factors[o].is_lasting ? where_it_stays(candidate, o) : std::nullopt;
         if (!stay) continue;
-        auto& in_place = plan_.operands[o].in_place;
-        in_place = as_stored[o] = is_as_wanted(o, *stay);
-        sizes_.words[o] = in_place ? 0 : words_from(o, *stay);
-        find_ways(o, &*stay);
+        move_from(later, o, &*stay);
+        auto& operand = later.operands[o];
+        operand.in_place = operand.as_stored = is_as_wanted(candidate, o, *stay);
+        if (operand.in_place) operand.words = 0;
     }
-    copy_what_does_not_fold(as_stored);
-    model_.estimate(plan_, options_, sizes_);
-    const double later = plan_.cost.seconds;
-    plan_.cost = now;
-    plan_.weight = weight;
-    copies_ = copies;
-    sizes_.out_of_order = out_of_order;
-    sizes_.words = words;
-    sizes_.ways = ways;
-    for (std::size_t o = 0; o <= result(); ++o) plan_.operands[o].in_place = were_in_place[o];
-    if (fold_) fold_->choose(plan_, as_stored_);
-    const double runs = options_.expected_runs;
-    return (first + (runs - 1) * later) / runs;
+    copy_what_does_not_fold(later);
+    return (first + (runs - 1) * model_.seconds(later)) / runs;
 }
 
 /// Where an input should lie after the product, so that the next run gathers less; none if that is where it is.
-std::optional<std::vector<SlotMapping>> PlanCandidates::where_it_stays(std::size_t o) {
-    if (plan_.operands[o].in_place || plan_.spec.factors[o].conjugated || plan_.is_weighted(o) || plan_.window_that_cuts(o))
+std::optional<PlanCandidates::Mapped> PlanCandidates::where_it_stays(const GridCandidate& candidate, std::size_t o) {
+    const auto& operand = candidate.operands[o];
+    if (operand.in_place || plan_.spec.factors[o].conjugated || candidate.is_weighted(o) ||
+        window_parts(candidate.windows, plan_.axes, o).fastest)
         return std::nullopt;
-    auto scattered = scattered_mapping(plan_, storage_[o]);
-    if (scattered && static_cast<std::int64_t>(words_from(o, *scattered)) >= static_cast<std::int64_t>(sizes_.words[o])) scattered.reset();
-    return scattered;
+    auto there = scattered(candidate.axes, o);
+    if (there && static_cast<std::int64_t>(words_from(candidate, o, *there)) >= static_cast<std::int64_t>(operand.words)) there.reset();
+    return there;
 }
 
-ProductPlan PlanCandidates::plan() {
+Layout PlanCandidates::layout_of(std::size_t o, const Mapped& there) const {
+    std::vector<SlotMapping> mapping;
+    for (const auto* axis : there) mapping.push_back(axis->mapping);
+    const auto& layout = plan_.tensor(o).layout;
+    return {plan_.grid, layout.extents(), layout.symmetry(), std::move(mapping)};
+}
+
+ProductPlan PlanCandidates::plan(const GridCandidate& candidate) {
     auto plan = plan_;
-    const auto layout_of = [&](std::size_t o, std::vector<SlotMapping> mapping) {
-        const auto& layout = plan.tensor(o).layout;
-        return Layout(plan.grid, layout.extents(), layout.symmetry(), std::move(mapping));
-    };
-    if (plan.spec.output_is_free) plan.spec.output.layout = layout_of(result(), *scattered_mapping(plan, storage_.back()));
     std::vector<int> partial;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
-        if (!plan.axes[a].is_contracted()) continue;
-        const auto torus = plan.mapping[a].all();
-        partial.insert(partial.end(), torus.begin(), torus.end());
+        const auto& axis = *candidate.axes[a];
+        plan.mapping[a] = axis.mapping;
+        plan.grid_lengths[a] = axis.grid_length;
+        if (plan.axes[a].is_contracted()) partial.insert(partial.end(), axis.torus.begin(), axis.torus.end());
     }
+    for (std::size_t i = 0; i < weighted_axes_.size(); ++i) plan.weighted[weighted_axes_[i]] = candidate.weighted[i];
+    plan.weight = candidate.weight;
+    plan.windows = candidate.windows;
+    plan.streams = candidate.streams;
+    plan.cost = model_.cost(candidate);
+    if (plan.spec.output_is_free)
+        if (const auto there = scattered(candidate.axes, result())) plan.spec.output.layout = layout_of(result(), *there);
     for (std::size_t o = 0; o <= result(); ++o) {
         auto& w = plan.operands[o];
-        if (w.in_place)
+        if (candidate.operands[o].in_place)
             w = {storage_[o].axes, plan.tensor(o).labels, plan.tensor(o).layout, true};
         else
-            w = working_copy(plan, o, fold_ ? fold_->copy_axes(o) : w.axes, o == result() ? partial : std::vector<int>{});
+            w = working_copy(plan, o, fold_ ? fold_->copy_axes(o, candidate.fold) : w.axes, o == result() ? partial : std::vector<int>{});
     }
     plan.chain.back().axes = plan.operands.back().axes;
-    plan.stay.assign(result(), std::nullopt);
-    for (std::size_t o = 0; o < result(); ++o)
-        if (auto stay = where_it_stays(o)) plan.stay[o] = layout_of(o, *std::move(stay));
-    set_stages(plan);
+    for (std::size_t o = 0; o < result(); ++o) {
+        auto& stay = plan.stay.emplace_back();
+        if (const auto there = where_it_stays(candidate, o)) stay = layout_of(o, *there);
+    }
+    set_stages(plan, candidate);
     return plan;
 }
 
-/// Takes over the windows of the plan that is looked at.
-void PlanCandidates::cut_like_this(ProductPlan& plan) const {
-    plan.windows = plan_.windows;
-    plan.cost = plan_.cost;
-    plan.move_whole_inputs_only();
+/// Relays movements where that is faster.
+void PlanCandidates::set_stages(ProductPlan& plan, const GridCandidate& candidate) const {
+    plan.stages.assign(plan.operands.size(), {});
+    if (!options_.links) return;
+    for (std::size_t o = 0; o < plan.operands.size(); ++o)
+        if (!plan.operands[o].in_place)
+            plan.stages[o] = fastest_stages(
+                plan.movement(o), candidate.operands[o].words * static_cast<double>(plan.spec.element_bytes) / plan.parts(o), options_);
 }
 
-ProductPlan PlanCandidates::fitting_plan() {
-    auto result = plan();
+ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {
+    auto result = plan(candidate);
     if (workspace_bound(result, options_) > options_.memory_limit) {
-        if (copies_ || plan_.streams) {
-            estimate(false);
-            result = plan();
+        if (candidate.copies || candidate.streams) {
+            candidate = placed(candidate.axes, false);
+            result = plan(candidate);
         }
         const WorkspaceOfCuts workspace(result, options_.local);
-        while (workspace(result) > options_.memory_limit && cut_once()) cut_like_this(result);
-    }
-    if (plan_.windows.empty()) return result;
-    // Inputs are under way during products where their messages have room beside each other.
-    if (!plan_.streams && plan_.grid.ranks() > 1) {
-        const auto cost = plan_.cost;
-        const double working = working_;
-        plan_.streams = true;
-        working_ = model_.estimate(plan_, options_, sizes_);
-        auto streamed = result;
-        streamed.streams = true;
-        streamed.cost = plan_.cost;
-        if (workspace_bound(streamed, options_) <= options_.memory_limit) {
-            result = std::move(streamed);
-        } else {
-            plan_.streams = false;
-            plan_.cost = cost;
-            working_ = working;
+        while (workspace(result) > options_.memory_limit && cut_once(candidate)) {
+            result.windows = candidate.windows;
+            result.cost = model_.cost(candidate);
         }
+        result.move_whole_inputs_only();
     }
-    set_stages(result);  // parts are shorter
+    if (candidate.windows.empty()) return result;
+    // Inputs are under way during products where their messages have room beside each other.
+    if (!candidate.streams && plan_.grid.ranks() > 1) {
+        auto streamed = result;
+        streamed.streams = candidate.streams = true;
+        streamed.cost = model_.cost(candidate);
+        candidate.streams = workspace_bound(streamed, options_) <= options_.memory_limit;
+        if (candidate.streams) result = std::move(streamed);
+    }
+    set_stages(result, candidate);  // parts are shorter
     return result;
 }
 

@@ -91,6 +91,31 @@ private:
 
 }  // namespace
 
+std::int64_t window_count(const std::vector<Window>& windows) {
+    std::int64_t product = 1;
+    for (const auto& window : windows) product *= window.count;
+    return product;
+}
+
+std::int64_t windows_of(const std::vector<Window>& windows, int axis) {
+    for (const auto& window : windows)
+        if (window.axis == axis) return window.count;
+    return 1;
+}
+
+WindowParts window_parts(const std::vector<Window>& windows, const std::vector<Axis>& axes, std::size_t o) {
+    WindowParts result;
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+        const bool cuts = axes[windows[w].axis].in(o);
+        if (cuts && !result.fastest) result.fastest = w;
+        if (cuts)
+            result.parts *= windows[w].count;
+        else if (result.fastest)
+            result.repetitions *= windows[w].count;
+    }
+    return result;
+}
+
 const std::vector<int>& ProductPlan::axes_of_node(int node) const {
     const std::size_t n = node;
     return n < result() ? operands[n].axes : chain[n - result()].axes;
@@ -106,43 +131,9 @@ std::vector<int> ProductPlan::iteration_axes(const LocalProduct& product) const 
 
 bool ProductPlan::is_weighted(std::size_t o) const { return contains(weighted, static_cast<int>(o)); }
 
-std::int64_t ProductPlan::window_count() const {
-    std::int64_t product = 1;
-    for (const auto& window : windows) product *= window.count;
-    return product;
-}
-
-std::int64_t ProductPlan::windows_of(int axis) const {
-    for (const auto& window : windows)
-        if (window.axis == axis) return window.count;
-    return 1;
-}
-
-std::optional<std::size_t> ProductPlan::window_that_cuts(std::size_t o) const {
-    for (std::size_t w = 0; w < windows.size(); ++w)
-        if (axes[windows[w].axis].in(o)) return w;
-    return std::nullopt;
-}
-
 void ProductPlan::move_whole_inputs_only() {
     for (std::size_t o = 0; o < stay.size(); ++o)
         if (window_that_cuts(o)) stay[o].reset();
-}
-
-std::int64_t ProductPlan::parts(std::size_t o) const {
-    std::int64_t product = 1;
-    for (const auto& window : windows)
-        if (axes[window.axis].in(o)) product *= window.count;
-    return product;
-}
-
-std::int64_t ProductPlan::repetitions(std::size_t o) const {
-    const auto fastest = window_that_cuts(o);
-    if (!fastest) return 1;
-    std::int64_t product = 1;
-    for (std::size_t w = *fastest + 1; w < windows.size(); ++w)
-        if (!axes[windows[w].axis].in(o)) product *= windows[w].count;
-    return product;
 }
 
 Volume ProductPlan::repeated(std::size_t o, const Volume& once) const {
@@ -250,12 +241,6 @@ OperandSpec raw_result(const Product& spec) {
         return std::none_of(spec.factors.begin(), spec.factors.end(), [&](const auto& input) { return contains(input.labels, l); });
     });
     return result;
-}
-
-bool may_form_in_place(const ProductPlan& plan) {
-    for (std::size_t a = 0; a < plan.axes.size(); ++a)
-        if (plan.axes[a].is_contracted() && !plan.mapping[a].all().empty()) return false;
-    return plan.spec.terms.size() == 1 && !plan.spec.output.conjugated;
 }
 
 WorkingOperand working_copy(const ProductPlan& plan, std::size_t o, std::vector<int> axes, const std::vector<int>& partial) {

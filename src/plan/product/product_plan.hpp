@@ -46,6 +46,22 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
+/// Windows in all.
+std::int64_t window_count(const std::vector<Window>& windows);
+/// Into so many windows an axis is cut.
+std::int64_t windows_of(const std::vector<Window>& windows, int axis);
+
+/// The parts into which windows cut an operand.
+struct WindowParts {
+    std::int64_t parts = 1;        ///< distinct ones
+    std::int64_t repetitions = 1;  ///< how often each of them moves
+    /// The fastest window that cuts the operand; none: it is worked on as a whole.
+    std::optional<std::size_t> fastest;
+};
+
+/// @param windows  the first runs fastest
+WindowParts window_parts(const std::vector<Window>& windows, const std::vector<Axis>& axes, std::size_t o);
+
 /// An input that is one pair node, read where it lies: row by row, each rank the rows that it has. The other input is copied to
 /// every rank and the result is a sum over the ranks, so this pays where they are much smaller.
 struct PairRows {
@@ -97,17 +113,15 @@ struct ProductPlan {
     std::vector<int> iteration_axes(const LocalProduct& product) const;
     bool is_weighted(std::size_t o) const;
     /// Windows in all.
-    std::int64_t window_count() const;
-    /// Into so many windows an axis is cut.
-    std::int64_t windows_of(int axis) const;
+    std::int64_t window_count() const { return arges::window_count(windows); }
     /// The fastest window that cuts an operand; none: it is worked on as a whole.
-    std::optional<std::size_t> window_that_cuts(std::size_t o) const;
+    std::optional<std::size_t> window_that_cuts(std::size_t o) const { return window_parts(windows, axes, o).fastest; }
     /// What windows cut is never in a rank's copy as a whole: such inputs stay where they were.
     void move_whole_inputs_only();
     /// Distinct parts into which the windows cut an operand.
-    std::int64_t parts(std::size_t o) const;
+    std::int64_t parts(std::size_t o) const { return window_parts(windows, axes, o).parts; }
     /// How often each of them moves.
-    std::int64_t repetitions(std::size_t o) const;
+    std::int64_t repetitions(std::size_t o) const { return window_parts(windows, axes, o).repetitions; }
     /// What is moved of an operand that often.
     Volume repeated(std::size_t o, const Volume& once) const;
     /// Do the windows cut it along a group in blocks, so that its parts are not alike?
@@ -145,9 +159,6 @@ double quick_seconds(const Product& spec, const PairOrder& order, const PlanOpti
 
 /// The output without labels that the inputs lack, along which the movement of the result broadcasts.
 OperandSpec raw_result(const Product& spec);
-
-/// True if the result may be formed in the output's own array: nothing is summed, projected or broadcast on the way there.
-bool may_form_in_place(const ProductPlan& plan);
 
 /// A dense array over some axes of operand `o`, put on the torus as the plan's mapping says.
 /// @param partial torus dimensions along which ranks hold parts of a sum

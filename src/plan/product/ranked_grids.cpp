@@ -3,11 +3,14 @@
 #include "plan/product/ranked_grids.hpp"
 
 #include "base/math.hpp"
+#include "plan/product/estimate_cost.hpp"
 #include "plan/product/tensor_storage.hpp"
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <set>
+#include <span>
+#include <tuple>
 
 namespace arges {
 
@@ -25,33 +28,37 @@ class GridSearch {
 public:
     GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options,
                const Width& width)
-        : plan_(unmapped), targets_(targets), options_(options), grid_(grid),
-          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), width_(width), in_blocks_(unmapped.axes.size(), false) {
+        : plan_(unmapped), targets_(targets), options_(options), grid_(grid), model_(unmapped, options.machine),
+          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), knows_links_(options.links != nullptr),
+          word_seconds_(model_.seconds({.sending = model_.sending_seconds(1), .copied = 2})), width_(width),
+          in_blocks_(unmapped.axes.size(), false), kinds_(targets.size()) {
         for (const auto& target : targets)
             if (target.position > 0) in_blocks_[target.axis] = true;
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
-        for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
+        places_.resize(operands_.size());
     }
 
     std::vector<RankedGrid> ranked(std::size_t most) {
-        levels_.push_back({{-1, no_target, 0, 0}});
-        kinds_.push_back({std::vector<std::int64_t>(targets_.size(), 1), 0, {}});
+        std::vector<State> beam{{-1, no_target, 0, 0, 0}};
+        kinds_.add(std::vector<std::int64_t>(targets_.size(), 1));
         const auto width = grid_.lengths.size();
-        std::vector<int> rows(width, undecided);  // targets by state and torus dimension
+        std::vector<int> rows(width, undecided), next;  // targets by state and torus dimension
         for (int t : longest_first(grid_)) {
-            extend(t, rows);
-            const auto& states = levels_.back();
-            std::vector<int> next(states.size() * width);
-            for (std::size_t s = 0; s < states.size(); ++s) {
-                std::copy_n(rows.begin() + (static_cast<std::size_t>(states[s].before) * width), width, next.begin() + (s * width));
-                next[s * width + static_cast<std::size_t>(t)] = states[s].target;
+            beam = extended(beam, t, rows);
+            next.resize(beam.size() * width);
+            for (std::size_t s = 0; s < beam.size(); ++s) {
+                std::copy_n(rows.begin() + (static_cast<std::size_t>(beam[s].before) * width), width, next.begin() + (s * width));
+                next[s * width + static_cast<std::size_t>(t)] = beam[s].target;
             }
-            rows = std::move(next);
+            std::swap(rows, next);
         }
         std::vector<RankedGrid> result;
-        for (std::size_t s = 0; s < std::min(most, levels_.back().size()); ++s) {
-            const auto row = rows.begin() + (s * width);
-            result.push_back({{row, row + static_cast<std::ptrdiff_t>(width)}, levels_.back()[s].seconds});
+        result.reserve(std::min(most, beam.size()) + operands_.size());
+        for (std::size_t s = 0; s < std::min(most, beam.size()); ++s) {
+            auto& grid = result.emplace_back();
+            grid.seconds = beam[s].seconds;
+            grid.target.fill(no_target);
+            std::copy_n(rows.begin() + (s * width), width, grid.target.begin());
         }
         if (most > 1 && grid_.ranks() > 1) add_stationary(result);
         return result;
@@ -59,22 +66,28 @@ public:
 
 private:
     /// What leaves one operand where it is.
-    void add_stationary(std::vector<RankedGrid>& result) const {
+    void add_stationary(std::vector<RankedGrid>& result) {
         for (const auto& operand : operands_) {
             if (operand.spread.empty()) continue;
-            RankedGrid grid{std::vector<int>(grid_.lengths.size(), no_target), 0};
+            RankedGrid grid;
+            std::vector<int> target_of(grid_.lengths.size(), no_target);
             std::vector<std::int64_t> grid_lengths(targets_.size(), 1);
             for (const auto& [target, torus] : operand.spread)
                 for (int t : torus) {
-                    grid.target[t] = target;
+                    target_of[t] = target;
                     grid_lengths[target] *= grid_.lengths[t];
                 }
+            grid.target.fill(no_target);
+            std::copy(target_of.begin(), target_of.end(), grid.target.begin());
             const auto is_same = [&](const RankedGrid& known) { return known.target == grid.target; };
             const auto extends_too_far = [&](const GridTarget& target) { return grid_lengths[&target - targets_.data()] > target.extent; };
             if (std::any_of(result.begin(), result.end(), is_same) || std::any_of(targets_.begin(), targets_.end(), extends_too_far))
                 continue;
-            const auto places = places_of(grid.target.data(), 0);
-            grid.seconds = seconds(kind_of(std::move(grid_lengths), grid.target), places, 0, grid.target[0]);
+            find_places(target_of.data(), 0);
+            Kinds kinds(targets_.size());
+            kinds.add(grid_lengths);
+            describe(kinds, 0, target_of);
+            grid.seconds = seconds(kinds, 0, 0, target_of[0]);
             const auto is_before = [](const RankedGrid& a, const RankedGrid& b) { return a.seconds < b.seconds; };
             result.insert(std::upper_bound(result.begin(), result.end(), grid, is_before), grid);
         }
@@ -83,35 +96,69 @@ private:
     /// An operand as the estimate sees it.
     struct Operand {
         std::vector<int> axes;
-        double owned = 0;  // elements on a rank
-        bool is_lasting = false;
+        std::vector<bool> is_along;  // by target: is it one of the axes, or of their labels?
+        double owned = 0;            // elements on a rank
+        bool is_lasting = false, is_free = false;
         std::vector<std::pair<int, std::vector<int>>> spread;  // targets and the torus dimensions of their layout, in order
     };
     /// What an operand needs with given numbers of ranks along the targets.
     struct Need {
-        double block = 1;   // elements
-        double useful = 1;  // of what a rank owns, if the torus dimensions along its axes are others than before
-        double scattered =
-            0;  // elements that a rank sends or receives where each of the ranks that have a block, or parts of it, keeps its share
+        double block = 1;      // elements
+        double useful = 1;     // of what a rank owns, if the torus dimensions along its axes are others than before
+        double scattered = 0;  // elements that a rank moves where each of those that have a block, or parts of it, keeps its share
     };
-    /// States with the same ranks along every target differ only in what already lies right.
-    struct Kind {
-        std::vector<std::int64_t> grid_lengths;  // by target
-        double multiply_seconds = 0;
-        std::vector<Need> needs;  // by operand
+    /// Numbers of ranks along every target. States of a kind differ only in what already lies right.
+    struct Kinds {
+        explicit Kinds(std::size_t count) : targets(count), known(Less{this}) {}
+        Kinds(const Kinds&) = delete;
+        Kinds& operator=(const Kinds&) = delete;
+
+        std::span<const std::int64_t> grid_lengths(std::size_t kind) const { return {lengths.data() + (kind * targets), targets}; }
+        /// The kind, and whether it is new.
+        std::pair<int, bool> add(std::span<const std::int64_t> grid_lengths) {
+            lengths.insert(lengths.end(), grid_lengths.begin(), grid_lengths.end());
+            const auto [kind, is_new] = known.insert(static_cast<int>(multiplying.size()));
+            if (is_new)
+                multiplying.push_back(0);
+            else
+                lengths.resize(multiplying.size() * targets);
+            return {*kind, is_new};
+        }
+        void clear() {
+            known.clear();
+            lengths.clear();
+            multiplying.clear();
+            needs.clear();
+        }
+
+        struct Less {
+            const Kinds* kinds;
+            bool operator()(int a, int b) const {
+                const auto x = kinds->grid_lengths(a), y = kinds->grid_lengths(b);
+                return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
+            }
+        };
+        std::size_t targets;
+        std::vector<std::int64_t> lengths;  // by kind and target
+        std::vector<double> multiplying;    // seconds, by kind
+        std::vector<Need> needs;            // by kind and operand
+        std::set<int, Less> known;
     };
     /// The assignment of a torus dimension behind a state of the level before.
     struct State {
-        int before, target, kind;
+        int before, target, kind, number;
         double seconds;
+        bool operator<(const State& other) const { return std::tie(seconds, number) < std::tie(other.seconds, other.number); }
     };
 
     Operand describe(std::size_t o) const {
         const auto& tensor = plan_.tensor(o);
         Operand result;
         result.axes = plan_.operands[o].axes;
+        for (const auto& target : targets_) result.is_along.push_back(contains(result.axes, target.axis));
         result.owned = unpacked_elements(tensor.layout);
         result.is_lasting = tensor.is_lasting;
+        result.is_free = o == plan_.result() && plan_.spec.output_is_free;
         if (!(tensor.layout.grid() == grid_)) return result;
         for (int s = 0; s < tensor.layout.slots(); ++s) {
             const auto& mapping = tensor.layout.mapping(s);
@@ -145,19 +192,8 @@ private:
         return found;
     }
 
-    /// Indices of each axis on a rank. @param target_of by torus dimension
-    std::vector<double> lengths(const std::vector<std::int64_t>& grid_lengths, const std::vector<int>& target_of) const {
-        std::vector<std::int64_t> along(plan_.axes.size(), 1);
-        for (std::size_t t = 0; t < targets_.size(); ++t) along[targets_[t].axis] *= grid_lengths[t];
-        std::vector<double> result;
-        for (std::size_t a = 0; a < along.size(); ++a) {
-            result.push_back(in_blocks_[a] ? length_in_blocks(a, target_of) : static_cast<double>(ceil_div(plan_.axes[a].size, along[a])));
-        }
-        return result;
-    }
-
     /// Virtual blocks pad what a rank has.
-    double length_in_blocks(std::size_t a, const std::vector<int>& target_of) const {
+    double length_in_blocks(std::size_t a, std::span<const int> target_of) const {
         std::vector<std::vector<int>> torus(plan_.axes[a].labels.size());
         for (std::size_t u = 0; u < target_of.size(); ++u)
             if (const int i = target_of[u]; i >= 0 && targets_[i].axis == static_cast<int>(a)) torus[targets_[i].position].push_back(u);
@@ -165,28 +201,25 @@ private:
         return uneven_axis(plan_, grid_, a, mapping)->slot(0).max_local_size();
     }
 
-    /// @param target_of by torus dimension, in one of the states of this kind
-    Kind kind_of(std::vector<std::int64_t> grid_lengths, const std::vector<int>& target_of) const {
-        Kind kind{std::move(grid_lengths), 0, {}};
-        const auto length = lengths(kind.grid_lengths, target_of);
-        const auto block = [&](const std::vector<int>& axes) {
-            double product = 1;
-            for (int a : axes) product *= length[a];
-            return product;
-        };
-        double products = 0, all = 1;
-        for (const auto& axes : spaces_) products += block(axes);
-        kind.multiply_seconds = products * plan_.spec.flops_per_product() / options_.machine.flops_per_second;
-        for (const auto p : kind.grid_lengths) all *= static_cast<double>(p);
+    /// Works out what a kind needs. @param target_of by torus dimension, in one of the states of this kind
+    void describe(Kinds& kinds, std::size_t kind, std::span<const int> target_of) {
+        const auto grid_lengths = kinds.grid_lengths(kind);
+        along_.assign(plan_.axes.size(), 1);
+        for (std::size_t t = 0; t < targets_.size(); ++t) along_[targets_[t].axis] *= grid_lengths[t];
+        length_.clear();
+        for (std::size_t a = 0; a < along_.size(); ++a)
+            length_.push_back(in_blocks_[a] ? length_in_blocks(a, target_of)
+                                            : static_cast<double>(ceil_div(plan_.axes[a].size, along_[a])));
+        kinds.multiplying[kind] = model_.multiplying_seconds(model_.products(length_), 0);
+        double all = 1;
+        for (const auto p : grid_lengths) all *= static_cast<double>(p);
         for (const auto& operand : operands_) {
             double along = 1;  // ranks along the operand's axes
             for (std::size_t t = 0; t < targets_.size(); ++t)
-                if (std::find(operand.axes.begin(), operand.axes.end(), targets_[t].axis) != operand.axes.end())
-                    along *= kind.grid_lengths[t];
-            const double elements = block(operand.axes);
-            kind.needs.push_back({elements, operand.owned / along, elements * (1 - along / all)});
+                if (operand.is_along[t]) along *= grid_lengths[t];
+            const double elements = block_size(operand.axes, length_);
+            kinds.needs.push_back({elements, operand.owned / along, elements * (1 - along / all)});
         }
-        return kind;
     }
 
     /// What a state says of an operand, if the next torus dimension is given to the target along which the operand lies there (1), or to
@@ -200,125 +233,141 @@ private:
 
     Place place_of(const Operand& operand, const int* target_of, int t) const {
         Place place;
-        for (int u = 0; u < grid_.dimensions() && options_.links && is_whole_; ++u)
-            if (u != t && target_of[u] >= 0 && !is_along(operand, target_of[u])) place.among |= dimension(u);
+        for (int u = 0; u < grid_.dimensions() && knows_links_ && is_whole_; ++u)
+            if (u != t && target_of[u] >= 0 && !operand.is_along[target_of[u]]) place.among |= dimension(u);
         for (const auto& [own, torus] : operand.spread) {
-            const bool has_t = std::find(torus.begin(), torus.end(), t) != torus.end();
-            if (has_t) place.own = own;
-            for (std::size_t follows = 0; follows < 2; ++follows) {
-                // (t0, t1, ...) keeps its elements if its ranks in the block are t0, or t0 and t1, and so on.
-                bool stays = true;
-                for (int u : torus) {
-                    if (u != t && target_of[u] == undecided) continue;
-                    stays = stays && (u == t ? follows == 1 : target_of[u] == own);
-                    if (stays)
+            // (t0, t1, ...) keeps its elements if its ranks in the block are t0, or t0 and t1, and so on.
+            std::array<bool, 2> stays{true, true};
+            for (const int u : torus) {
+                if (u != t && target_of[u] == undecided) continue;
+                if (u == t) place.own = own;
+                for (std::size_t follows = 0; follows < 2; ++follows) {
+                    stays[follows] = stays[follows] && (u == t ? follows == 1 : target_of[u] == own);
+                    if (stays[follows])
                         place.kept[follows] *= grid_.lengths[u];
                     else
                         place.moved[follows] |= dimension(u);
                 }
+                if (!stays[1] && !knows_links_ && place.own != undecided) break;
             }
         }
         return place;
     }
 
-    std::vector<Place> places_of(const int* target_of, int t) const {
-        std::vector<Place> result;
-        for (const auto& operand : operands_) result.push_back(place_of(operand, target_of, t));
-        return result;
+    void find_places(const int* target_of, int t) {
+        for (std::size_t o = 0; o < operands_.size(); ++o) places_[o] = place_of(operands_[o], target_of, t);
     }
 
-    bool is_along(const Operand& operand, int target) const {
-        return std::find(operand.axes.begin(), operand.axes.end(), targets_[target].axis) != operand.axes.end();
+    /// What a byte costs on the links in the first run and in later ones, if the ranks that have the same block gather it.
+    std::pair<double, double> link_costs(std::size_t o, int t, int target, std::size_t follows) const {
+        if (!is_whole_) {
+            const double cost = options_.links->irregular().front().cost;
+            return {cost, cost};
+        }
+        const bool is_further = target >= 0 && !operands_[o].is_along[target];
+        const double later = options_.links->gather_cost(places_[o].among | (is_further ? dimension(t) : 0));
+        return {operands_[o].spread.empty() ? later : options_.links->cost(places_[o].moved[follows]), later};
     }
 
-    double seconds(const Kind& kind, const std::vector<Place>& places, int t, int target) const {
-        const auto& machine = options_.machine;
+    /// Seconds of a state in places_ that gives dimension t to a target.
+    double seconds(const Kinds& kinds, std::size_t kind, int t, int target) const {
+        if (grid_.ranks() == 1) return kinds.multiplying[kind];
         const double runs = options_.expected_runs;
         double words = 0;
         for (std::size_t o = 0; o < operands_.size(); ++o) {
-            const auto& need = kind.needs[o];
-            const auto& place = places[o];
+            const auto& need = kinds.needs[kind * operands_.size() + o];
+            const auto& place = places_[o];
             const std::size_t follows = target == place.own ? 1 : 0;
-            // What a byte costs on the links, if the ranks that have the same block gather it.
-            double link_cost = 1, first_link_cost = 1;
-            if (options_.links && !is_whole_) {
-                link_cost = first_link_cost = options_.links->irregular().front().cost;
-            } else if (options_.links) {
-                const bool is_further = target >= 0 && !is_along(operands_[o], target);
-                link_cost = options_.links->gather_cost(place.among | (is_further ? dimension(t) : 0));
-                first_link_cost = operands_[o].spread.empty() ? link_cost : options_.links->cost(place.moved[follows]);
-            }
-            if (plan_.spec.output_is_free && o + 1 == operands_.size()) {
-                words += need.scattered * link_cost;
+            const auto [first_cost, later_cost] = knows_links_ ? link_costs(o, t, target, follows) : std::pair(1.0, 1.0);
+            if (operands_[o].is_free) {
+                words += need.scattered * later_cost;
                 continue;
             }
             const double now = std::max(0.0, need.block - need.useful * place.kept[follows]);
             const double later = operands_[o].is_lasting ? std::min(now, need.scattered) : now;
-            const double first = now * first_link_cost;
-            words += runs > 1 ? (first + (runs - 1) * later * link_cost) / runs : first;
+            const double first = now * first_cost;
+            words += runs > 1 ? (first + (runs - 1) * later * later_cost) / runs : first;
         }
-        if (grid_.ranks() == 1) words = 0;
-        return kind.multiply_seconds +
-               words * static_cast<double>(plan_.spec.element_bytes) * (1 / machine.bytes_per_second + 2 / machine.copied_bytes_per_second);
+        return kinds.multiplying[kind] + words * word_seconds_;
     }
 
-    void extend(int t, const std::vector<int>& rows) {
-        const auto& beam = levels_.back();
+    /// The states behind those of a beam, with one torus dimension more.
+    std::vector<State> extended(const std::vector<State>& beam, int t, const std::vector<int>& rows) {
+        const auto width = grid_.lengths.size(), choices = targets_.size() + 1;
         const auto length = grid_.lengths[t];
-        const auto before = std::move(kinds_);
+        const auto before = std::move(kinds_.lengths);
+        std::vector<int> next(kinds_.multiplying.size() * choices, -1);  // kind after a kind and a choice
         kinds_.clear();
-        std::map<std::vector<std::int64_t>, int> known;
-        std::vector<int> next(before.size() * (targets_.size() + 1), -1);  // kind after a kind and a choice
-        std::vector<std::vector<State>> states;                            // by kind
+        std::vector<State> states;
+        states.reserve(beam.size() * choices);
+        std::vector<std::int64_t> grid_lengths;
+        std::vector<int> target_of;
         for (std::size_t b = 0; b < beam.size(); ++b) {
             const std::size_t kind = beam[b].kind;
-            const auto places = places_of(rows.data() + b * grid_.lengths.size(), t);
-            for (std::size_t i = 0; i <= targets_.size(); ++i) {
+            const auto* const row = rows.data() + (b * width);
+            const auto* const lengths = before.data() + (kind * targets_.size());
+            find_places(row, t);
+            for (std::size_t i = 0; i < choices; ++i) {
                 const int target = i < targets_.size() ? static_cast<int>(i) : no_target;
-                if (target >= 0 && before[kind].grid_lengths[i] * length > targets_[i].extent) continue;
-                auto& after = next[kind * (targets_.size() + 1) + i];
+                if (target >= 0 && lengths[i] * length > targets_[i].extent) continue;
+                auto& after = next[kind * choices + i];
                 if (after < 0) {
-                    auto grid_lengths = before[kind].grid_lengths;
+                    grid_lengths.assign(lengths, lengths + targets_.size());
                     if (target >= 0) grid_lengths[i] *= length;
-                    const auto [found, is_new] = known.try_emplace(grid_lengths, kinds_.size());
+                    bool is_new = false;
+                    std::tie(after, is_new) = kinds_.add(grid_lengths);
                     if (is_new) {
-                        std::vector<int> target_of(rows.begin() + (b * grid_.lengths.size()),
-                                                   rows.begin() + ((b + 1) * grid_.lengths.size()));
+                        target_of.assign(row, row + width);
                         target_of[t] = target;
-                        kinds_.push_back(kind_of(std::move(grid_lengths), target_of));
-                        states.emplace_back();
+                        describe(kinds_, after, target_of);
                     }
-                    after = found->second;
                 }
-                states[after].push_back({static_cast<int>(b), target, after, seconds(kinds_[after], places, t, target)});
+                states.push_back({static_cast<int>(b), target, after, 0, seconds(kinds_, after, t, target)});
             }
         }
-        const auto beam_width = is_whole_ ? width_.of_all_ranks : width_.with_idle_ranks;
-        std::vector<State> kept;
-        for (const auto& [grid_lengths, kind] : known) {
-            auto& of_kind = states[kind];
-            const std::ptrdiff_t count = std::min(of_kind.size(), width_.variants);
-            std::partial_sort(of_kind.begin(), of_kind.begin() + count, of_kind.end(), is_faster);
-            kept.insert(kept.end(), of_kind.begin(), of_kind.begin() + count);
-        }
-        std::stable_sort(kept.begin(), kept.end(), is_faster);
-        if (kept.size() > beam_width) kept.resize(beam_width);
-        levels_.push_back(std::move(kept));
+        return best_of(states);
     }
 
-    static bool is_faster(const State& a, const State& b) { return a.seconds < b.seconds; }
+    /// The fastest states, few of each kind.
+    std::vector<State> best_of(const std::vector<State>& states) const {
+        std::vector<std::size_t> end(kinds_.multiplying.size() + 1, 0);
+        for (const auto& state : states) ++end[state.kind + 1];
+        for (std::size_t k = 1; k < end.size(); ++k) end[k] += end[k - 1];
+        std::vector<State> by_kind(states.size()), kept;
+        auto begin = end;
+        for (const auto& state : states) by_kind[begin[state.kind]++] = state;
+        const auto is_faster = [](const State& a, const State& b) { return a.seconds < b.seconds; };
+        for (const int kind : kinds_.known) {
+            const auto first = by_kind.begin() + static_cast<std::ptrdiff_t>(end[kind]);
+            const auto last = by_kind.begin() + static_cast<std::ptrdiff_t>(end[kind + 1]);
+            const auto some = first + std::min<std::ptrdiff_t>(last - first, width_.variants);
+            std::partial_sort(first, some, last, is_faster);
+            kept.insert(kept.end(), first, some);
+        }
+        for (std::size_t s = 0; s < kept.size(); ++s) kept[s].number = s;
+        if (const auto most = is_whole_ ? width_.of_all_ranks : width_.with_idle_ranks; kept.size() > most) {
+            std::nth_element(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(most), kept.end());
+            kept.resize(most);
+        }
+        std::sort(kept.begin(), kept.end());
+        return kept;
+    }
 
     const ProductPlan& plan_;
     const std::vector<GridTarget>& targets_;
     const PlanOptions& options_;
     const RankGrid& grid_;
+    CostModel model_;
     bool is_whole_;  // all ranks take part
+    bool knows_links_;
+    double word_seconds_;  // to move an element, with its copies to and from messages
     Width width_;
     AxesInBlocks in_blocks_;
     std::vector<Operand> operands_;
-    std::vector<std::vector<int>> spaces_;  // axes of each local product
-    std::vector<std::vector<State>> levels_;
-    std::vector<Kind> kinds_;  // of the last level
+    Kinds kinds_;                      // of the last level
+    std::vector<Place> places_;        // of a state, by operand
+    std::vector<std::int64_t> along_;  // of a kind, by axis: ranks
+    std::vector<double> length_;       // of a kind, by axis
 };
 
 }  // namespace

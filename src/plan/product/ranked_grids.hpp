@@ -3,6 +3,8 @@
 
 #include "plan/product/product_plan.hpp"
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 namespace arges {
@@ -25,8 +27,8 @@ std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, const AxesInBl
 
 /// An assignment of torus dimensions to targets.
 struct RankedGrid {
-    std::vector<int> target;  ///< by torus dimension; -1: none
-    double seconds = 0;       ///< from block sizes, and from the share of what a rank owns that lies in its block
+    std::array<std::int16_t, 64> target;  ///< by torus dimension; -1: none
+    double seconds = 0;                   ///< from block sizes, and from the share of what a rank owns that lies in its block
 };
 
 /// Assignments by ascending seconds, found by a beam search over the torus dimensions, at most `most`, and those that leave an operand

@@ -77,7 +77,7 @@ std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
     std::int64_t elements = 1;
     for (std::size_t s = 0; s < working.axes.size(); ++s) {
         const auto whole = working.layout.slot(s).max_local_size();
-        elements = saturated_product(elements, ceil_div(whole, plan.windows_of(working.axes[s])));
+        elements = saturated_product(elements, ceil_div(whole, windows_of(plan.windows, working.axes[s])));
     }
     return elements;
 }

@@ -1,5 +1,4 @@
-// How stored slots match the axes of a product, and the layout from which an input is gathered, or to which a
-// result is summed, with the fewest words.
+// How stored slots match the axes of a product.
 #include "plan/product/tensor_storage.hpp"
 
 #include <algorithm>
@@ -57,28 +56,6 @@ double unpacked_elements(const Layout& layout) {
             std::max(unpacked / static_cast<double>(layout.slot(s).grid_length()), static_cast<double>(layout.slot(s).max_local_size()));
     }
     return elements;
-}
-
-std::optional<std::vector<SlotMapping>> scattered_mapping(const ProductPlan& plan, const TensorStorage& storage) {
-    if (!storage.may_scatter) return std::nullopt;
-    std::vector<SlotMapping> mapping;
-    std::vector<double> remaining;
-    for (int a : storage.axes) {
-        const std::size_t axis = a;
-        if (plan.mapping[axis].rows || plan.mapping[axis].is_blocks()) return std::nullopt;
-        mapping.push_back(plan.mapping[axis]);
-        remaining.push_back(static_cast<double>(plan.axes[axis].size) / plan.grid_lengths[axis]);
-    }
-    for (int t = 0; t < plan.grid.dimensions(); ++t) {
-        const bool used = std::any_of(mapping.begin(), mapping.end(),
-                                      [&](const auto& m) { return std::find(m.torus.begin(), m.torus.end(), t) != m.torus.end(); });
-        const auto longest = std::max_element(remaining.begin(), remaining.end());
-        const double length = plan.grid.lengths[t];
-        if (used || longest == remaining.end() || *longest < length) continue;
-        mapping[longest - remaining.begin()].torus.push_back(t);
-        *longest /= length;
-    }
-    return mapping;
 }
 
 }  // namespace arges

@@ -27,8 +27,4 @@ std::optional<Layout> uneven_axis(const ProductPlan& unmapped, const RankGrid& g
 /// Elements that a rank has of a tensor, unpacked, at most.
 double unpacked_elements(const Layout& layout);
 
-/// The blocks that the plan wants of a tensor, cut further along the torus dimensions that would hold copies or parts of a sum: from
-/// there inputs are gathered, and there results are summed, with the fewest words. By slot; none if the tensor cannot lie so.
-std::optional<std::vector<SlotMapping>> scattered_mapping(const ProductPlan& plan, const TensorStorage& storage);
-
 }  // namespace arges
