@@ -9,7 +9,6 @@
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <typeinfo>
@@ -25,14 +24,6 @@ struct ElementArgument {
 };
 inline void add_to(Digest& digest, const ElementArgument& argument) {
     digest.add(argument.element == nullptr ? std::string() : argument.kernels.text(argument.element));
-}
-
-/// True for the element types all of whose bytes count.
-inline bool is_without_gaps(const ElementKernels& kernels) {
-    using enum ElementType;
-    for (const auto type : std::array{float32, float64, complex64, complex128, int16, int32, int64, boolean})
-        if (*kernels.type == *with_element_type(type, []<class T>() { return &typeid(T); })) return true;
-    return false;
 }
 
 inline void add_to(Digest& digest, const Symmetry& symmetry) { digest.add(symmetry.to_string()); }

@@ -143,11 +143,15 @@ TensorState& state_of(const AnyTensor& tensor, const char* where) {
     return *tensor.state();
 }
 
-AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,
-                     std::string name) {
-    state_ = TensorState::make(
+std::shared_ptr<TensorState> new_tensor(const ElementKernels& kernels, const World& world, const std::vector<std::int64_t>& extents,
+                                        const Symmetry& symmetry, const std::string& name) {
+    return TensorState::make(
         kernels, world, [&] { return new_layout(*world.state(), extents, checked_shape(extents, symmetry, name)); }, name);
 }
+
+AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,
+                     std::string name)
+    : state_(new_tensor(kernels, world, extents, symmetry, name)) {}
 
 AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string name) {
     const auto layout = [&] {
