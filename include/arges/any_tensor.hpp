@@ -76,11 +76,6 @@ struct CanonicalKey {
 };
 
 /// @cond
-/// The table of a type.
-const ElementKernels& kernels_of(ElementType type);
-/// The type of a table; none for types of the user's.
-std::optional<ElementType> known_type(const ElementKernels& kernels);
-
 /// A symmetry as callers give it: a tree, Cyclops' vector form, a text over letters, or none.
 class GivenSymmetry {
 public:

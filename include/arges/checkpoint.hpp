@@ -37,9 +37,10 @@ public:
     /// rank, whatever the size of the tensor.
     /// @param name   of the tensor in the file: not empty, without '/', not used yet
     /// @param tensor lives on the world of the writer
-    /// @throws InvalidArgument on every rank for a wrong name or tensor, or if the file cannot be written (a full disk)
-    template <class T>
-    void add(const std::string& name, const Tensor<T>& tensor);
+    /// @throws InvalidArgument on every rank for a wrong name or tensor, elements of another type than float, double and complex ones, or
+    /// if
+    ///         the file cannot be written (a full disk)
+    void add(const std::string& name, const AnyTensor& tensor);
     /// Keeps a value; that of rank 0 counts.
     /// @throws InvalidArgument on every rank for a wrong name, or one that is used
     void set(const std::string& name, const CheckpointValue& value);
@@ -93,19 +94,26 @@ public:
     /// @throws InvalidArgument on every rank if there is no such tensor, its elements are of another type, or they differ from
     ///         their checksum; OutOfMemory if it does not fit
     template <class T>
-    Tensor<T> read(const std::string& name) const;
+    Tensor<T> read(const std::string& name) const {
+        return Tensor<T>(read(element_type_of<T>(), name));
+    }
+    /// Likewise of a type that is known at run time.
+    AnyTensor read(ElementType type, const std::string& name) const;
     /// Replaces the elements of a tensor of the same extents and symmetry on the world of the reader.
     /// @throws InvalidArgument as read() does, or if extents or symmetry are others. After an error of the checksum the
     /// elements are
     ///         undefined.
-    template <class T>
-    void read_into(const std::string& name, Tensor<T>& tensor) const;
+    void read_into(const std::string& name, AnyTensor& tensor) const;
     /// A value; V is std::int64_t, double, std::string or std::vector<double>. Local.
     /// @throws InvalidArgument if there is none of that name, or it is of another type
     template <class V>
-    V value(const std::string& name) const;
+    V value(const std::string& name) const {
+        return std::get<V>(value_like(V(), name));
+    }
+
 
 private:
+    const CheckpointValue& value_like(const CheckpointValue& wanted, const std::string& name) const;
     struct State;
     std::unique_ptr<State> state_;
 };

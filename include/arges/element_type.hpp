@@ -2,10 +2,12 @@
 /// Element types as values, for what learns them at run time: files, and programs in other languages.
 #pragma once
 
+#include "arges/element_kernels.hpp"
 #include "arges/scalar.hpp"
 
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -29,15 +31,21 @@ std::string to_string(ElementType type);
 /// The ElementType of a C++ type. Local.
 template <class T>
 constexpr ElementType element_type_of() {
-    if constexpr (std::is_same_v<T, float>) return ElementType::float32;
-    if constexpr (std::is_same_v<T, double>) return ElementType::float64;
-    if constexpr (std::is_same_v<T, std::complex<float>>) return ElementType::complex64;
-    if constexpr (std::is_same_v<T, std::complex<double>>) return ElementType::complex128;
-    if constexpr (std::is_same_v<T, std::int16_t>) return ElementType::int16;
-    if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::int32;
-    if constexpr (std::is_same_v<T, std::int64_t>) return ElementType::int64;
-    if constexpr (std::is_same_v<T, bool>) return ElementType::boolean;
+    if (std::is_same_v<T, float>) return ElementType::float32;
+    if (std::is_same_v<T, double>) return ElementType::float64;
+    if (std::is_same_v<T, std::complex<float>>) return ElementType::complex64;
+    if (std::is_same_v<T, std::complex<double>>) return ElementType::complex128;
+    if (std::is_same_v<T, std::int16_t>) return ElementType::int16;
+    if (std::is_same_v<T, std::int32_t>) return ElementType::int32;
+    static_assert(std::is_arithmetic_v<real_of<T>> && !std::is_same_v<T, long double>, "no type of files and of other languages");
+    return std::is_same_v<T, bool> ? ElementType::boolean : ElementType::int64;
 }
+
+/// The ElementType of what a table of kernels is for; nothing for other types. Local.
+std::optional<ElementType> element_type_of(const ElementKernels& kernels);
+
+/// The table of an element type under plus-times. Local.
+const ElementKernels& element_kernels(ElementType type);
 
 /// Calls `f.operator()<T>()` for the C++ type of an ElementType, and gives what that gives. Local.
 template <class F>

@@ -2,6 +2,7 @@
 /// Sparse tensors in files: text (.tns, .tns.gz), MatrixMarket (.mtx, .mtx.gz) and binary (.atns, and SPLATT's .bin for reading).
 #pragma once
 
+#include "arges/element_type.hpp"
 #include "arges/sparse_tensor.hpp"
 
 #include <cstdint>
@@ -48,6 +49,9 @@ struct SparseFile {
     ReadReport report;       ///< what was found
 };
 
+/// read_sparse() of a type that is known at run time. @param report  what was found
+AnyTensor read_sparse(ElementType type, const World& world, const std::string& path, const SparseReadOptions& options, ReadReport& report);
+
 /// Reads a sparse tensor; every rank reads its part of the file (of gzip text, rank 0 inflates). The form is found from the
 /// contents; a file that has another one by its name (.mtx, .atns) is refused. Collective.
 ///
@@ -60,15 +64,20 @@ struct SparseFile {
 /// @throws InvalidArgument on every rank if the file cannot be read or is wrong: with the number of the first wrong line of
 ///         text, and if T does not hold the values; OutOfMemory if the nonzeros of a rank are over the limit
 template <class T>
-SparseFile<T> read_sparse(const World& world, const std::string& path, const SparseReadOptions& options = {});
+SparseFile<T> read_sparse(const World& world, const std::string& path, const SparseReadOptions& options = {}) {
+    SparseFile<T> result;
+    result.tensor = SparseTensor<T>(read_sparse(element_type_of<T>(), world, path, options, result.report));
+    return result;
+}
 
 /// Writes a sparse tensor in the form that the name asks for: .tns or .txt text, .tns.gz or .gz compressed text, .atns binary; a matrix
 /// also .mtx or .mtx.gz, MatrixMarket (coordinate, general). Nonzeros are in the order of ranks. Numbers have the shortest text that is
 /// read back to the same value. The file appears under its name when it is complete, else not at all. Collective.
-/// @tparam T  float or double; std::int64_t or bool (0 and 1) for text and MatrixMarket; std::complex<double> for MatrixMarket
+/// @param tensor  of float or double; std::int64_t or bool (0 and 1) for text and MatrixMarket; std::complex<double> for MatrixMarket
+/// @param path    name of the file
+/// @param base    what the first index is called
 /// @throws InvalidArgument on every rank for another name, for a form that has no such tensor, or if the file cannot be written
-template <class T>
-void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base = IndexBase::one);
+void write_sparse(const AnyTensor& tensor, const std::string& path, IndexBase base = IndexBase::one);
 
 /// Throws InvalidArgument if write_sparse() would not know the form from this name. Local.
 void check_sparse_name(const std::string& path);
@@ -81,10 +90,17 @@ struct CompactTensor {
     std::vector<std::vector<std::int64_t>> maps;
 };
 
+/// @cond
+AnyTensor compacted(const AnyTensor& tensor, std::vector<std::vector<std::int64_t>>& maps);
+/// @endcond
 /// Removes empty slices; the order of slices and of nonzeros stays. Collective.
 /// @throws OutOfMemory on every rank, before anything is done, if the nonzeros without empty slices do not fit beside the tensor
 template <class T>
-CompactTensor<T> compacted(const SparseTensor<T>& tensor);
+CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
+    CompactTensor<T> result;
+    result.tensor = SparseTensor<T>(compacted(tensor, result.maps));
+    return result;
+}
 
 /// Writes a map of compacted(): one index on each line, counted from `base`. Collective.
 void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path, IndexBase base = IndexBase::one);

@@ -2,6 +2,7 @@
 /// Dense tensors in files of other programs: NumPy's .npy and datasets of HDF5.
 #pragma once
 
+#include "arges/element_type.hpp"
 #include "arges/tensor.hpp"
 #include "arges/world.hpp"
 
@@ -30,6 +31,9 @@ bool is_tensor_file(const World& world, const std::string& path);
 /// @throws InvalidArgument on every rank as read_tensor() does
 TensorFileInfo tensor_file_info(const World& world, const std::string& path);
 
+/// read_tensor() of a type that is known at run time.
+AnyTensor read_tensor(ElementType type, const World& world, const std::string& path, const std::string& name = "");
+
 /// Reads a dense tensor; the form is found from the contents, not from the name. Collective; every rank reads its ranges of the
 /// file.
 ///
@@ -44,13 +48,15 @@ TensorFileInfo tensor_file_info(const World& world, const std::string& path);
 /// for
 ///         a real T; OutOfMemory if the tensor does not fit
 template <class T>
-Tensor<T> read_tensor(const World& world, const std::string& path, const std::string& name = "");
+Tensor<T> read_tensor(const World& world, const std::string& path, const std::string& name = "") {
+    return Tensor<T>(read_tensor(element_type_of<T>(), world, path, name));
+}
 
 /// Writes the full tensor, without its symmetry, as a .npy file in Fortran order; axis d of the array is dimension d. All ranks
 /// write their parts. The file appears under its name when it is complete, else not at all. Collective.
-/// @throws InvalidArgument on every rank if the file cannot be written; OutOfMemory if parts of a symmetric tensor do not fit
-/// unpacked
-template <class T>
-void write_npy(const Tensor<T>& tensor, const std::string& path);
+/// @throws InvalidArgument on every rank if the file cannot be written, or elements are of another type than float, double and complex
+/// ones;
+///         OutOfMemory if parts of a symmetric tensor do not fit unpacked
+void write_npy(const AnyTensor& tensor, const std::string& path);
 
 }  // namespace arges

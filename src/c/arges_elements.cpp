@@ -81,7 +81,7 @@ arges_status arges_tensor_local_pairs(const arges_tensor* tensor, int64_t* count
         if (!own.has_keys()) refuse(own.title() + " has elements beyond 64-bit keys; make slices of it with arges_tensor_slice()");
         FreeArray<std::byte> own_values = free_array<std::byte>(0);
         const auto found = own.pairs_here([&](std::int64_t number) {
-            own_values = free_array<std::byte>(number * arges::kernels_of(own.element()).size);
+            own_values = free_array<std::byte>(number * arges::element_kernels(own.element()).size);
             return own_values.get();
         });
         auto own_keys = free_array<std::int64_t>(std::ssize(found));

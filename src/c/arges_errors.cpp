@@ -118,7 +118,7 @@ Number number_at(ElementType type, const void* place, std::int64_t otherwise) {
 
 ElementValue element_at(ElementType type, const void* place) {
     if (type == ElementType::boolean) return ElementValue::of(*static_cast<const unsigned char*>(place) != 0);
-    return {place, kernels_of(type).size};
+    return {place, element_kernels(type).size};
 }
 
 void require_dense(const AnyTensor& tensor, const char* what) {

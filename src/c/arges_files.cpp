@@ -3,44 +3,35 @@
 #include "arges/tensor_io.hpp"
 #include "c/arges_c.hpp"
 
-#include <complex>
-#include <type_traits>
-
 using namespace arges::c;
+using arges::ElementType;
 
 namespace {
-
-template <class T>
-inline constexpr bool is_sparse_file_type =
-    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>> || std::is_same_v<T, std::int64_t> ||
-    std::is_same_v<T, bool>;
-template <class T>
-inline constexpr bool is_dense_file_type = arges::kernels::has_fractions<T>;
 
 constexpr const char* dense_cure = "; use float32, float64, complex64 or complex128, and convert by arges_tensor_convert()";
 constexpr const char* sparse_cure = "; use float32, float64, complex128, int64 or bool, and convert by arges_tensor_convert()";
 
-/// A tensor of a file; read<T>(path) reads it where is_known says so of T.
-template <class IsKnown, class Read>
+bool is_dense_file_type(ElementType type) { return type < ElementType::int16; }
+bool is_sparse_file_type(ElementType type) {
+    return type != ElementType::complex64 && type != ElementType::int16 && type != ElementType::int32;
+}
+
+/// A tensor of a file; `read(world, path, type)` reads it where is_known(type) says so.
+template <class Read>
 arges_status read(const char* function, const arges_world* world, const char* path, arges_type type, arges_tensor** tensor,
-                  const char* cure, IsKnown is_known, Read&& read_as) {
+                  const char* cure, bool (*is_known)(ElementType), Read&& read_as) {
     return guarded(function, [&] {
         const auto& own = given(world, "world").world;
         TensorResult result;
-        auto element = arges::ElementType::float64;
+        auto element = ElementType::float64;
         std::string file;
         own.agree([&] {
             result = TensorResult(tensor, "tensor");
             file = text_of(path, "path");
             element = element_type(type);
-            arges::with_element_type(element, [&]<class T>() {
-                if (!is_known.template operator()<T>())
-                    refuse("elements of type " + to_string(element) + " are not read from files" + cure);
-            });
+            if (!is_known(element)) refuse("elements of type " + to_string(element) + " are not read from files" + cure);
         });
-        arges::with_element_type(element, [&]<class T>() {
-            if constexpr (is_known.template operator()<T>()) result.give(read_as.template operator()<T>(own, file));
-        });
+        result.give(read_as(element, own, file));
     });
 }
 
@@ -75,17 +66,16 @@ arges_status set_value(const char* function, arges_checkpoint* checkpoint, const
 }  // namespace
 
 arges_status arges_read_tensor(const arges_world* world, const char* path, arges_type type, arges_tensor** tensor) {
-    return read(
-        __func__, world, path, type, tensor, dense_cure, []<class T>() { return is_dense_file_type<T>; },
-        []<class T>(const arges::World& own, const std::string& file) -> arges::AnyTensor { return arges::read_tensor<T>(own, file); });
+    return read(__func__, world, path, type, tensor, dense_cure, is_dense_file_type,
+                [](ElementType element, const arges::World& own, const std::string& file) { return arges::read_tensor(element, own, file); });
 }
 
 arges_status arges_read_sparse(const arges_world* world, const char* path, arges_type type, arges_tensor** tensor) {
-    return read(
-        __func__, world, path, type, tensor, sparse_cure, []<class T>() { return is_sparse_file_type<T>; },
-        []<class T>(const arges::World& own, const std::string& file) -> arges::AnyTensor {
-            return arges::read_sparse<T>(own, file).tensor;
-        });
+    return read(__func__, world, path, type, tensor, sparse_cure, is_sparse_file_type,
+                [](ElementType element, const arges::World& own, const std::string& file) {
+                    arges::ReadReport report;
+                    return arges::read_sparse(element, own, file, {}, report);
+                });
 }
 
 arges_status arges_write_npy(const arges_tensor* tensor, const char* path) {
@@ -96,7 +86,7 @@ arges_status arges_write_npy(const arges_tensor* tensor, const char* path) {
             file = text_of(path, "path");
             require_floating(own, "arges_write_npy");
         });
-        with_floating(own, "arges_write_npy", [&](const auto& typed) { arges::write_npy(typed, file); });
+        arges::write_npy(own, file);
     });
 }
 
@@ -106,14 +96,12 @@ arges_status arges_write_sparse(const arges_tensor* tensor, const char* path) {
         std::string file;
         own.world().agree([&] {
             file = text_of(path, "path");
-            with_sparse(own, "arges_write_sparse", [&]<class T>(const arges::SparseTensor<T>&) {
-                if (!is_sparse_file_type<T>)
-                    refuse(own.title() + ": elements of type " + to_string(own.element()) + " are not written to files" + sparse_cure);
-            });
+            if (!own.is_sparse())
+                refuse(own.title() + ": arges_write_sparse needs a sparse tensor; make one with to_sparse()");
+            if (!is_sparse_file_type(own.element()))
+                refuse(own.title() + ": elements of type " + to_string(own.element()) + " are not written to files" + sparse_cure);
         });
-        with_sparse(own, "arges_write_sparse", [&]<class T>(const arges::SparseTensor<T>& typed) {
-            if constexpr (is_sparse_file_type<T>) arges::write_sparse(typed, file);
-        });
+        arges::write_sparse(own, file);
     });
 }
 
@@ -140,7 +128,7 @@ arges_status arges_checkpoint_add(arges_checkpoint* checkpoint, const char* name
             own_name = text_of(name, "name");
             require_floating(given(tensor, "tensor").tensor, "arges_checkpoint_add");
         });
-        with_floating(tensor->tensor, "arges_checkpoint_add", [&](const auto& kept) { own.writer->add(own_name, kept); });
+        own.writer->add(own_name, tensor->tensor);
     });
 }
 
@@ -174,9 +162,7 @@ arges_status arges_checkpoint_read(const arges_world* world, const char* path, c
         const arges::CheckpointReader reader(own, file);
         auto element = arges::ElementType::float64;
         own.agree([&] { element = reader.tensor(own_name).element; });
-        arges::with_element_type(element, [&]<class T>() {
-            if constexpr (is_dense_file_type<T>) result.give(reader.read<T>(own_name));
-        });
+        result.give(reader.read(element, own_name));
     });
 }
 

@@ -38,8 +38,8 @@ public:
     /// @param elements  of a part at most, which that of number 0 has  @param capacity  parts to keep
     KeptParts(const Tensor<double>& tensor, PartOf part_of, std::int64_t elements, std::int64_t capacity)
         : state_(*tensor.state()), here_(state_),
-          reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), here_.of<double>()), part_of_(std::move(part_of)),
-          elements_(elements), uses_(capacity) {
+          reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), here_.data(), sizeof(double)),
+          part_of_(std::move(part_of)), elements_(elements), uses_(capacity) {
         state_.world->agree([&] {
             if (reader_.in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements);
         });
@@ -51,11 +51,11 @@ public:
         for (const std::int64_t number : numbers)
             if (const auto place = places_.find(number); place != places_.end()) uses_[place->second].second = now_;
         std::vector<Part> parts;
-        std::vector<double*> to;
+        std::vector<void*> to;
         std::vector<const double*> result;
         for (const std::int64_t number : numbers) {
             const Part part = part_of_(number);
-            if (const double* const here = reader_.in_place(part)) {
+            if (const auto* const here = static_cast<const double*>(reader_.in_place(part))) {
                 result.push_back(here);
                 continue;
             }
@@ -83,7 +83,7 @@ private:
 
     TensorState& state_;
     HostElements here_;
-    PartReader<double> reader_;
+    PartReader reader_;
     PartOf part_of_;
     std::int64_t elements_;
     Buffer<double> memory_;

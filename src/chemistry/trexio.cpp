@@ -97,7 +97,7 @@ private:
     std::vector<double> numbers(const std::string& name, std::int64_t n, bool integers = false) const {
         if (!has(name)) return {};
         std::vector<double> result(n);
-        io::ArrayReader(file_, array(name, {n}, integers)).read(0, n, result.data());
+        io::ArrayReader(file_, array(name, {n}, integers)).read(0, n, ElementType::float64, result.data());
         if (std::any_of(result.begin(), result.end(), [](double value) { return !std::isfinite(value); }))
             fail(name + " has a value that is not finite; the program that wrote the file failed, write it again");
         return result;
@@ -287,7 +287,7 @@ bool TrexioEntries::add(EntryRound& round, std::int64_t position, double value, 
 void TrexioEntries::add_one_electron(EntryRound& round) {
     const auto n = contents_.orbitals(), count = std::min(one_electron_.left(), entries_per_round);
     numbers_.resize(count);
-    one_->read(one_electron_.next, count, numbers_.data());
+    one_->read(one_electron_.next, count, ElementType::float64, numbers_.data());
     round.entries.reserve(round.entries.size() + static_cast<std::size_t>(count));
     for (const double value : numbers_) {
         const auto element = one_electron_.next++;
@@ -300,8 +300,8 @@ void TrexioEntries::add_two_electron(EntryRound& round) {
     const auto n = contents_.orbitals(), count = std::min(two_electron_.left(), entries_per_round);
     numbers_.resize(count);
     index_numbers_.resize(4 * count);
-    values_->read(two_electron_.next, count, numbers_.data());
-    indices_->read(4 * two_electron_.next, 4 * count, index_numbers_.data());
+    values_->read(two_electron_.next, count, ElementType::float64, numbers_.data());
+    indices_->read(4 * two_electron_.next, 4 * count, ElementType::float64, index_numbers_.data());
     round.entries.reserve(round.entries.size() + static_cast<std::size_t>(count));
     const double* index = index_numbers_.data();
     for (const double value : numbers_) {

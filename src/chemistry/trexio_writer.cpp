@@ -102,15 +102,15 @@ Places write_structure(io::Hdf5Writer& writer, const Structure& structure, const
     writer.attribute("electron", "electron_up_num", up);
     writer.attribute("electron", "electron_dn_num", down);
     writer.attribute("mo", "mo_num", n);
-    writer.dataset("mo", "mo_occupation", {n}, structure.occupation().data());
-    if (!structure.energies.empty()) writer.dataset("mo", "mo_energy", {n}, structure.energies.data());
+    writer.dataset("mo", "mo_occupation", {n}, structure.occupation());
+    if (!structure.energies.empty()) writer.dataset("mo", "mo_energy", {n}, structure.energies);
     if (!structure.header.orbital_symmetries.empty()) writer.texts("mo", "mo_symmetry", structure.symmetries());
     if (!structure.restricted()) {
         std::vector<std::int64_t> spins(n);
         std::fill(spins.begin() + n / 2, spins.end(), 1);
-        writer.dataset("mo", "mo_spin", {n}, spins.data());
+        writer.dataset("mo", "mo_spin", {n}, spins);
     }
-    writer.dataset("mo_1e_int", "mo_1e_int_core_hamiltonian", {n, n}, structure.one_electron.data());
+    writer.dataset("mo_1e_int", "mo_1e_int_core_hamiltonian", {n, n}, structure.one_electron);
     const Places places{writer.room("mo_2e_int", "mo_2e_int_eri_indices", index, {4 * structure.integrals}),
                         writer.room("mo_2e_int", "mo_2e_int_eri_values", {'f', 8}, {structure.integrals})};
     writer.close();

@@ -129,8 +129,8 @@ template <class T>
 void save_model(const CpModel<T>& model, const std::string& directory, ModelForm form) {
     const CollectiveCall call(ranks_of(model.world()), "save_model", ModelArgument{&model}, directory, form);
     const std::vector<T> weights(model.lambda().begin(), model.lambda().end());
-    io::KruskalRows<T> mine{weights, model.lengths(), {}};
-    for (int m = 0; m < model.order(); ++m) mine.factors.push_back({model.rows(m), model.factor(m)});
+    io::KruskalRows mine{io::MatrixRows::contiguous(0, weights, 1), model.lengths(), {}};
+    for (int m = 0; m < model.order(); ++m) mine.factors.emplace_back(model.rows(m), model.factor(m));
     io::write_kruskal(communicator_of(model.world(), "save_model"), directory, mine,
                       form == ModelForm::npy ? io::MatrixForm::npy : io::MatrixForm::text);
 }

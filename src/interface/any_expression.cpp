@@ -36,7 +36,7 @@ AnyExpression::AnyExpression(const Number& number, ElementType element)
 
 AnyExpression AnyExpression::as(ElementType element) const {
     if (element == element_) return *this;
-    const auto &from = kernels_of(element_), &to = kernels_of(element);
+    const auto &from = element_kernels(element_), &to = element_kernels(element);
     if (!local::can_convert(*from.type, *to.type))
         throw InvalidArgument("an expression of type " + to_string(element_) + " in a statement of type " + to_string(element) +
                               ", which does not have all its numbers; convert its tensors first");
@@ -52,7 +52,7 @@ AnyExpression AnyExpression::as(ElementType element) const {
 }
 
 void AnyExpression::scale(const void* element) {
-    const auto& kernels = kernels_of(element_);
+    const auto& kernels = element_kernels(element_);
     for (auto& term : terms_) {
         ElementValue product(element, kernels.size);
         if (const auto* const own = std::as_const(term.coefficient).data()) kernels.product(element, own, product.data());
@@ -72,7 +72,7 @@ AnyExpression operator*(const AnyExpression& a, const AnyExpression& b) {
     AnyExpression product(common_type(a.element_, b.element_));
     const auto first = a.as(product.element_), second = b.as(product.element_);
     for (const auto& x : first.terms_)
-        for (const auto& y : second.terms_) product.terms_.push_back(statements::multiplied(x, y, kernels_of(product.element_)));
+        for (const auto& y : second.terms_) product.terms_.push_back(statements::multiplied(x, y, element_kernels(product.element_)));
     return product;
 }
 
@@ -88,7 +88,7 @@ AnyExpression operator*(const Number& number, const AnyExpression& a) {
 }
 
 AnyExpression conj(AnyExpression a) {
-    const auto& kernels = kernels_of(a.element_);
+    const auto& kernels = element_kernels(a.element_);
     if (!kernels.is_complex) return a;
     for (auto& term : a.terms_) {
         if (auto* const number = term.coefficient.data(); std::as_const(term.coefficient).data() != nullptr)
@@ -109,7 +109,7 @@ void AnyIndexedTensor::operator=(const AnyExpression& right) {
 }
 
 void AnyIndexedTensor::operator+=(const AnyExpression& right) {
-    statements::assign(factor(), fitted(*this, right), nullptr, kernels_of(element()));
+    statements::assign(factor(), fitted(*this, right), nullptr, element_kernels(element()));
 }
 
 void AnyIndexedTensor::operator/=(const AnyExpression& divisor) {
@@ -126,7 +126,7 @@ void AnyIndexedTensor::assign(const AnyExpression& right, const Number& beta) {
     const auto terms = fitted(*this, right);
     ElementValue scale;
     state_of(factor()).world->agree([&] { scale = element_from(beta, element()); });
-    statements::assign(factor(), terms, scale.data(), kernels_of(element()));
+    statements::assign(factor(), terms, scale.data(), element_kernels(element()));
 }
 
 void AnyIndexedTensor::apply(const std::vector<AnyIndexedTensor>& operands, const statements::BulkFunction& f, bool accumulate,
@@ -138,16 +138,16 @@ void AnyIndexedTensor::apply(const std::vector<AnyIndexedTensor>& operands, cons
         factors.push_back(operand.factor());
         rule.readers.push_back(second(operand.element()));
     }
-    statements::apply(factor(), factors, kernels_of(element()), f, accumulate, rule);
+    statements::apply(factor(), factors, element_kernels(element()), f, accumulate, rule);
 }
 
 std::string AnyIndexedTensor::explain(const AnyExpression& right, const Number& beta) const {
     auto scale = element_from(beta, element());
-    return statements::explain(factor(), right.as(element()).terms(), scale.data(), kernels_of(element()));
+    return statements::explain(factor(), right.as(element()).terms(), scale.data(), element_kernels(element()));
 }
 
 std::string AnyIndexedTensor::explain_on(std::int64_t ranks, const AnyExpression& right) const {
-    return statements::explain_on(ranks, factor(), right.as(element()).terms(), kernels_of(element()));
+    return statements::explain_on(ranks, factor(), right.as(element()).terms(), element_kernels(element()));
 }
 
 AnyExpression masked(const AnyIndexedTensor& mask, bool is_complement, AnyExpression right) {
@@ -159,8 +159,8 @@ AnyExpression masked(const AnyIndexedTensor& mask, bool is_complement, AnyExpres
 }
 
 Number total(const AnyExpression& right) {
-    ElementValue result(kernels_of(right.element()).size);
-    statements::total(right.terms(), kernels_of(right.element()), result.data());
+    ElementValue result(element_kernels(right.element()).size);
+    statements::total(right.terms(), element_kernels(right.element()), result.data());
     return number_from(result.data(), right.element());
 }
 

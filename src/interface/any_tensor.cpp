@@ -46,7 +46,7 @@ T element_of(const Number& number) {
 }
 
 bool holds(ElementType wide, ElementType narrow) {
-    return wide == narrow || local::can_convert(*kernels_of(narrow).type, *kernels_of(wide).type);
+    return wide == narrow || local::can_convert(*element_kernels(narrow).type, *element_kernels(wide).type);
 }
 
 /// Is the magnitude of an element over a cutoff? NaN is.
@@ -58,16 +58,6 @@ ElementTest is_over(const ElementKernels& kernels, double cutoff) {
 }
 
 }  // namespace
-
-const ElementKernels& kernels_of(ElementType type) {
-    return *with_element_type(type, []<class T>() { return &element_kernels<T>(); });
-}
-
-std::optional<ElementType> known_type(const ElementKernels& kernels) {
-    for (const auto type : {float32, float64, complex64, complex128, int16, int32, int64, boolean})
-        if (*kernels.type == *with_element_type(type, []<class T>() { return &typeid(T); })) return type;
-    return {};
-}
 
 ElementValue element_from(const Number& number, ElementType type) {
     return with_element_type(type, [&]<class T>() { return ElementValue::of(element_of<T>(number)); });
@@ -99,7 +89,7 @@ Labels all_labels(int order) {
 }
 
 ElementType AnyTensor::element() const {
-    if (const auto type = known_type(kernels())) return *type;
+    if (const auto type = element_type_of(kernels())) return *type;
     throw InvalidArgument(title() + ": elements of the user's type " + readable_type(kernels().name) + " where numbers are expected");
 }
 
@@ -111,7 +101,7 @@ void AnyTensor::fill(const Number& value) {
 
 AnyTensor AnyTensor::converted(ElementType element) const {
     const auto& from = any_state_of(*this, "converted");
-    const auto& kernels = kernels_of(element);
+    const auto& kernels = element_kernels(element);
     if (from.kernels == &kernels) return *this;
     const CollectiveCall call(from.world->movement_communicator(), "Tensor::converted", *this, element);
     if (from.kernels->is_complex && !kernels.is_complex)
@@ -203,14 +193,14 @@ AnyTensor concatenated(int dimension, const std::vector<const AnyTensor*>& parts
 }
 
 AnyTensor transfer(ElementType element, const World& meeting, const AnyTensor& source, const World& target) {
-    return AnyTensor::transferred(kernels_of(element), meeting, source, target);
+    return AnyTensor::transferred(element_kernels(element), meeting, source, target);
 }
 
 namespace {
 
 AnyTensor part_of(const AnyTensor& A, bool imaginary) {
     if (!A.kernels().is_complex) throw InvalidArgument(A.title() + ": real and imaginary part of elements that are real");
-    return A.part_of_complex(imaginary, kernels_of(A.element() == complex64 ? float32 : float64));
+    return A.part_of_complex(imaginary, element_kernels(A.element() == complex64 ? float32 : float64));
 }
 
 }  // namespace

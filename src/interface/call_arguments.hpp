@@ -26,9 +26,6 @@ inline void add_to(Digest& digest, const ElementArgument& argument) {
     digest.add(argument.element == nullptr ? std::string() : argument.kernels.text(argument.element));
 }
 
-/// True for the element types all of whose bytes count.
-inline bool is_without_gaps(const ElementKernels& kernels) { return known_type(kernels).has_value(); }
-
 inline void add_to(Digest& digest, const Symmetry& symmetry) { digest.add(symmetry.to_string()); }
 
 /// A tensor of a call: which one it is, or that there is none.

@@ -93,7 +93,7 @@ void check_unusual(const Product& product, const Term& term) {
 
 }  // namespace
 
-const ElementKernels& kernels_of(const Factor& factor) { return *(factor.sparse ? factor.sparse->kernels : factor.tensor->kernels); }
+const ElementKernels& element_kernels(const Factor& factor) { return *(factor.sparse ? factor.sparse->kernels : factor.tensor->kernels); }
 
 const World& world_of(const Factor& factor) { return factor.sparse ? factor.sparse->world_handle : factor.tensor->world_handle; }
 
@@ -101,7 +101,7 @@ std::string title_of(const Factor& factor) { return factor.sparse ? factor.spars
 
 std::string text_of(const Factor& factor) { return title_of(factor) + "[\"" + factor.labels.to_string() + "\"]"; }
 
-bool is_real(const Factor& factor) { return factor.is_mask || !kernels_of(factor).is_complex; }
+bool is_real(const Factor& factor) { return factor.is_mask || !element_kernels(factor).is_complex; }
 
 std::string described(const Factor& factor) {
     std::string extents;

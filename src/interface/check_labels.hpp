@@ -21,7 +21,7 @@ Product labelled_product(const Factor& output, const Term& term);
 Product labelled_output(const Factor& output);
 
 /// The table of a factor's elements, and the world that it lives in.
-const ElementKernels& kernels_of(const Factor& factor);
+const ElementKernels& element_kernels(const Factor& factor);
 const World& world_of(const Factor& factor);
 /// Name of a factor's tensor for messages.
 std::string title_of(const Factor& factor);

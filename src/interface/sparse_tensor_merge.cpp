@@ -40,7 +40,7 @@ public:
     /// Keeps the first nonzeros only.
     void shrink(std::size_t count) const {
         for (auto& column : nonzeros_.indices) column.resize(count);
-        nonzeros_.values.shrink(count);
+        nonzeros_.values.resize(count);
     }
 
 private:

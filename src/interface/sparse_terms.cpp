@@ -28,7 +28,7 @@ void check_action(const StatementArguments& statement, const Term& term) {
         ++(factor.is_actor ? actors : others);
         any_sparse = any_sparse || factor.sparse;
         if (!factor.is_actor) continue;
-        const auto& own = kernels_of(factor);
+        const auto& own = element_kernels(factor);
         if (*own.type != *kernels.actor)
             refuse("elements of " + title_of(factor) + " are of type " + readable_type(own.name) + ", and those that act are of type " +
                    readable_type(kernels.actor->name()) + "; convert it first");
@@ -137,7 +137,7 @@ void check_symmetry(const StatementArguments& statement, std::vector<SparseTerm>
 Digest digest_of(const StatementArguments& statement, const std::vector<SparseTerm>& terms) {
     Digest digest;
     const auto add = [&](const Factor& factor) {
-        digest.add(std::string(kernels_of(factor).type->name()));
+        digest.add(std::string(element_kernels(factor).type->name()));
         if (factor.sparse)
             digest.add(*factor.sparse);
         else
@@ -176,7 +176,7 @@ void SparseFactor::read() {
 
 std::vector<SparseTerm> checked_terms(const StatementArguments& statement) {
     std::vector<SparseTerm> terms;
-    const bool is_named = statement.kernels.name != kernels_of(statement.left).name;  // tables may be copies for the host
+    const bool is_named = statement.kernels.name != element_kernels(statement.left).name;  // tables may be copies for the host
     for (const auto& term : statement.right) {
         check_roles(statement, term);
         statement.check(term, is_named);

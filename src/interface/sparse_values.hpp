@@ -6,6 +6,7 @@
 #include "base/element_at.hpp"
 #include "sparse/nonzeros.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -90,17 +91,18 @@ public:
             },
             held_);
     }
-    /// Keeps the first ones only.
-    void shrink(std::int64_t kept) {
-        if (kept == count()) return;
+    /// Keeps the first ones, with room for so many in all. @throws OutOfMemory, std::bad_alloc
+    void resize(std::int64_t wanted) {
+        if (wanted == count()) return;
         std::visit(
             [&]<class Held>(Held& held) {
                 if constexpr (is_buffer<Held>) {
-                    Held fewer(kept * element_bytes_);
-                    copy_array(fewer.data(), held.data(), fewer.size(), nullptr);
-                    held = std::move(fewer);
+                    Held other(array_bytes(wanted, element_bytes_));
+                    copy_array(other.data(), held.data(), std::min(other.size(), held.size()), nullptr);
+                    held = std::move(other);
                 } else {
-                    held.resize(kept);
+                    held.reserve(wanted);
+                    held.resize(wanted);
                 }
             },
             held_);

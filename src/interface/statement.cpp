@@ -19,7 +19,7 @@
 namespace arges {
 
 bool StatementArguments::is_converted(const Factor& factor) const {
-    return !factor.is_mask && !factor.is_actor && *kernels_of(factor).type != *kernels.type;
+    return !factor.is_mask && !factor.is_actor && *element_kernels(factor).type != *kernels.type;
 }
 
 void StatementArguments::check(const Term& term, bool is_named) const {
@@ -30,8 +30,8 @@ void StatementArguments::check(const Term& term, bool is_named) const {
     bool acts = false;
     for (const auto& factor : term.factors) {
         acts = acts || factor.is_actor;
-        if (is_converted(factor) && !local::can_convert(*kernels_of(factor).type, *kernels.type))
-            refuse(title_of(factor) + " has elements of another type, " + readable_type(kernels_of(factor).name) + "; convert it first");
+        if (is_converted(factor) && !local::can_convert(*element_kernels(factor).type, *kernels.type))
+            refuse(title_of(factor) + " has elements of another type, " + readable_type(element_kernels(factor).name) + "; convert it first");
         for (const auto& label : factor.labels.names())
             if (!kernels.has_sum && !on_left.contains(label)) refuse("it has no sum over '" + label + "'; name an algebra in over<...>()");
         if (!kernels.has_negative && contains_kind(symmetry_of(factor), NodeKind::antisymmetric))

@@ -157,6 +157,12 @@ SparseState& sparse_state_of(const AnyTensor& tensor, const char* where) {
     return static_cast<SparseState&>(state);
 }
 
+std::shared_ptr<TensorState> new_tensor(const ElementKernels& kernels, const World& world, const std::vector<std::int64_t>& extents,
+                                        const Symmetry& symmetry, const std::string& name) {
+    return TensorState::make(
+        kernels, world, [&] { return new_layout(*world.state(), extents, checked_shape(extents, symmetry, name)); }, name);
+}
+
 GivenSymmetry::GivenSymmetry(std::vector<Relation> relations)
     : made_([given = std::move(relations)](int order, const std::string& title) {
           if (std::ssize(given) != order)
@@ -209,7 +215,7 @@ AnyTensor::AnyTensor(const ElementKernels& kernels, Storage storage, const World
 
 AnyTensor::AnyTensor(ElementType element, Storage storage, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,
                      std::string name)
-    : AnyTensor(kernels_of(element), storage, world, std::move(extents), GivenSymmetry(symmetry), std::move(name)) {}
+    : AnyTensor(element_kernels(element), storage, world, std::move(extents), GivenSymmetry(symmetry), std::move(name)) {}
 
 AnyTensor::AnyTensor(std::shared_ptr<TensorState> state) : state_(std::move(state)) {}
 AnyTensor::AnyTensor(std::shared_ptr<SparseState> state) : state_(std::move(state)) {}

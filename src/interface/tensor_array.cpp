@@ -59,7 +59,7 @@ void AnyTensor::write_array(const void* data, std::span<const std::int64_t> stri
                                   std::to_string(layout.order()) + "; give one for each dimension");
         if (data == nullptr && size() > 0) throw InvalidArgument(state.title() + ": set_array of a null pointer; give an array");
     });
-    if (is_without_gaps(*state.kernels)) call.require_same(StridedArray{data, extents(), strides, state.kernels->size});
+    if (element_type_of(*state.kernels)) call.require_same(StridedArray{data, extents(), strides, state.kernels->size});
     if (state.world->dry() || layout.grid().is_idle(state.rank()) || layout.local_size(state.rank()) == 0) return;
     const auto local_strides = layout.strides(state.rank());
     std::vector<DimensionPlaces> places(layout.slots());

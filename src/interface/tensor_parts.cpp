@@ -25,9 +25,7 @@ void run_movement(TensorState& to, const TensorState& from, const Movement& spec
 
 /// Zeros on the world of a tensor.
 std::shared_ptr<TensorState> made_like(const TensorState& state, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
-    return TensorState::make(
-        *state.kernels, state.world_handle, [&] { return new_layout(*state.world, extents, checked_shape(extents, symmetry, state.name)); },
-        state.name);
+    return new_tensor(*state.kernels, state.world_handle, extents, symmetry, state.name);
 }
 
 /// The tree that a slice keeps: a node survives where corresponding dimensions of its children have equal ranges.

@@ -173,6 +173,10 @@ inline bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
 /// The layout that new tensors of a world get.
 Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
 
+/// Zeros in the layout of new tensors. Collective. @throws InvalidArgument or OutOfMemory on every rank as the constructors of Tensor
+std::shared_ptr<TensorState> new_tensor(const ElementKernels& kernels, const World& world, const std::vector<std::int64_t>& extents,
+                                        const Symmetry& symmetry, const std::string& name);
+
 /// Throws InvalidArgument unless a symmetry fits extents; returns it with its order set.
 Symmetry checked_symmetry(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& title);
 

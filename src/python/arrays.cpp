@@ -65,7 +65,7 @@ AnyTensor from_array(const World& world, const ConstArray& array, const std::opt
             strides.push_back(array.stride(d));
         }
     });
-    const auto& kernels = kernels_of(type);
+    const auto& kernels = element_kernels(type);
     const bool fits = owner && array.size() > 0 && world.size() == 1 && !world.is_dry_run() && is_first_fastest(array) &&
                       reinterpret_cast<std::uintptr_t>(array.data()) % std::min<std::size_t>(kernels.size, 16) == 0;
     if (fits) return AnyTensor::adopted(kernels, world, extents, const_cast<void*>(array.data()), owner_of(*owner), name);
@@ -153,7 +153,7 @@ void write_share_of(AnyTensor& tensor, const std::vector<int>& order, const Exte
 /// counts[r] elements for each rank r, one behind the other; what the ranks have for this one, likewise. Collective.
 nb::object exchange(const World& world, const ConstArray& values, const Extents& counts) {
     const auto type = element_of_array(values.dtype()).value();
-    const auto size = kernels_of(type).size;
+    const auto size = element_kernels(type).size;
     const auto* const comm = ranks_of(world);
     const auto received = comm == nullptr ? counts : comm->all_to_all_counts(counts);
     auto* const from = const_cast<std::byte*>(static_cast<const std::byte*>(values.data()));
@@ -208,7 +208,7 @@ nb::object array_over(void* data, ElementType element, const Extents& extents, n
 }
 
 std::pair<std::byte*, nb::object> new_array(std::int64_t count, ElementType type, const std::optional<Extents>& extents) {
-    auto* const data = new std::byte[std::max<std::int64_t>(1, count * kernels_of(type).size)];
+    auto* const data = new std::byte[std::max<std::int64_t>(1, count * element_kernels(type).size)];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::byte*>(p); });
     return {data, array_over(data, type, extents.value_or(Extents{count}), std::move(owner))};
 }

@@ -18,12 +18,14 @@ ElementType type_in_file(const TensorFileInfo& info) {
 
 AnyTensor read_tensor_of(const World& world, const std::string& path, std::optional<int> type) {
     const auto element = type ? static_cast<ElementType>(*type) : type_in_file(tensor_file_info(world, path));
-    return with_element_type(element, [&]<class T>() -> AnyTensor {
-        if constexpr (kernels::has_fractions<T>)
-            return read_tensor<T>(world, path);
-        else
-            throw InvalidArgument(path + ": files are read as float32, float64, complex64 or complex128; convert the tensor then");
-    });
+    if (element >= ElementType::int16)
+        throw InvalidArgument(path + ": files are read as float32, float64, complex64 or complex128; convert the tensor then");
+    return read_tensor(element, world, path);
+}
+
+/// Refuses types that sparse files do not have.
+void require_sparse_type(ElementType type, const std::string& message) {
+    if (type == ElementType::complex64 || type == ElementType::int16 || type == ElementType::int32) throw InvalidArgument(message);
 }
 
 nb::tuple read_sparse_of(const World& world, const std::string& path, int type, int base, const Extents& lengths, int duplicates) {
@@ -31,49 +33,35 @@ nb::tuple read_sparse_of(const World& world, const std::string& path, int type, 
     options.base = static_cast<IndexBase>(base);
     options.lengths = lengths;
     options.duplicates = static_cast<Duplicates>(duplicates);
-    const auto run = [&]<class T>() {
-        auto file = outside_interpreter([&] { return read_sparse<T>(world, path, options); });
-        nb::dict report;
-        report["form"] = file.report.form;
-        report["bytes"] = file.report.bytes;
-        report["lines"] = file.report.lines;
-        report["index_base"] = file.report.index_base;
-        report["entries"] = file.report.entries;
-        report["duplicates"] = file.report.duplicates;
-        report["nonempty_slices"] = file.report.nonempty_slices;
-        return nb::make_tuple(AnyTensor(std::move(file.tensor)), report);
-    };
-    switch (static_cast<ElementType>(type)) {
-    case ElementType::float32: return run.operator()<float>();
-    case ElementType::float64: return run.operator()<double>();
-    case ElementType::complex128: return run.operator()<std::complex<double>>();
-    case ElementType::int64: return run.operator()<std::int64_t>();
-    case ElementType::boolean: return run.operator()<bool>();
-    default:
-        throw InvalidArgument(path + ": sparse files are read as float32, float64, complex128, int64 or bool; convert the tensor then");
-    }
+    const auto element = static_cast<ElementType>(type);
+    require_sparse_type(element,
+                        path + ": sparse files are read as float32, float64, complex128, int64 or bool; convert the tensor then");
+    ReadReport found;
+    auto tensor = outside_interpreter([&] { return read_sparse(element, world, path, options, found); });
+    nb::dict report;
+    report["form"] = found.form;
+    report["bytes"] = found.bytes;
+    report["lines"] = found.lines;
+    report["index_base"] = found.index_base;
+    report["entries"] = found.entries;
+    report["duplicates"] = found.duplicates;
+    report["nonempty_slices"] = found.nonempty_slices;
+    return nb::make_tuple(std::move(tensor), report);
 }
 
 void write_sparse_of(const AnyTensor& tensor, const std::string& path, int base) {
-    with_sparse(tensor, "write_sparse", [&](const auto& own) {
-        using T = element_of<decltype(own)>;
-        constexpr bool has_files = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::complex<double>> ||
-                                   std::is_same_v<T, std::int64_t> || std::is_same_v<T, bool>;
-        if constexpr (has_files)
-            write_sparse(own, path, static_cast<IndexBase>(base));
-        else
-            throw InvalidArgument(path + ": sparse files have float32, float64, complex128, int64 or bool, not " +
-                                  to_string(tensor.element()) + "; convert the tensor");
-    });
+    require_sparse_type(tensor.element(), path + ": sparse files have float32, float64, complex128, int64 or bool, not " +
+                                              to_string(tensor.element()) + "; convert the tensor");
+    write_sparse(tensor, path, static_cast<IndexBase>(base));
 }
 
 /// Tensors by name, and values: numbers, texts, lists of numbers.
 void save(const World& world, const std::string& path, const std::vector<std::pair<std::string, const AnyTensor*>>& tensors,
           const std::vector<std::pair<std::string, std::variant<std::int64_t, double, std::string, std::vector<double>>>>& values) {
     CheckpointWriter out(world, path);
-    for (const auto& [key, tensor] : tensors) {
-        const auto& name = key;  // a structured binding cannot be captured
-        with_floating(*tensor, "a checkpoint", [&](const auto& own) { out.add(name, own); });
+    for (const auto& [name, tensor] : tensors) {
+        require_floating(*tensor, "a checkpoint");
+        out.add(name, *tensor);
     }
     for (const auto& [name, value] : values) out.set(name, value);
     out.commit();
@@ -83,10 +71,7 @@ nb::tuple load(const World& world, const std::string& path) {
     const CheckpointReader in(world, path);
     nb::dict tensors, values;
     for (const auto& stored : in.tensors())
-        with_element_type(stored.element, [&]<class T>() {
-            if constexpr (kernels::has_fractions<T>)
-                tensors[stored.name.c_str()] = AnyTensor(outside_interpreter([&] { return in.read<T>(stored.name); }));
-        });
+        tensors[stored.name.c_str()] = outside_interpreter([&] { return in.read(stored.element, stored.name); });
     const auto try_as = [&]<class V>(const std::string& name) {
         try {
             values[name.c_str()] = in.value<V>(name);
@@ -109,7 +94,8 @@ void bind_files(nb::module_& module) {
     module.def(
         "write_npy",
         [](const AnyTensor& tensor, const std::string& path) {
-            with_floating(tensor, "write_npy", [&](const auto& own) { write_npy(own, path); });
+            require_floating(tensor, "write_npy");
+            write_npy(tensor, path);
         },
         nb::call_guard<OutsideInterpreter>());
     module.def("is_tensor_file", &is_tensor_file);

@@ -139,7 +139,7 @@ AnyTensor from_entries(const World& world, const Extents& lengths, const std::ve
                        int type, int duplicates, const std::string& name) {
     std::vector<std::vector<std::int64_t>> own;
     const void* data = nullptr;
-    const auto& kernels = kernels_of(type_of(type));
+    const auto& kernels = element_kernels(type_of(type));
     const std::int64_t count = values.size();
     world.agree([&] {
         for (const auto& mode : indices) {

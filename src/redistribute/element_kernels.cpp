@@ -1,5 +1,6 @@
 // The tables of the element types that have BLAS and vector kernels, under plus-times.
 #include "arges/algebra.hpp"
+#include "arges/element_type.hpp"
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "local/contract.hpp"
@@ -91,6 +92,17 @@ void use_element_kernels(const ElementKernels* table) {
     if (table != nullptr && *table->type != typeid(T))
         throw InvalidArgument("use_element_kernels: a table of another type, " + std::string(table->name) + "; give one of the type");
     used<T> = table;
+}
+
+std::optional<ElementType> element_type_of(const ElementKernels& kernels) {
+    using enum ElementType;
+    for (const auto type : {float32, float64, complex64, complex128, int16, int32, int64, boolean})
+        if (*kernels.type == *with_element_type(type, []<class T>() { return &typeid(T); })) return type;
+    return std::nullopt;
+}
+
+const ElementKernels& element_kernels(ElementType type) {
+    return with_element_type(type, []<class T>() -> const ElementKernels& { return element_kernels<T>(); });
 }
 
 #define ARGES_KERNELS(T)                                                                                                                   \

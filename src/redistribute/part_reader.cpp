@@ -2,7 +2,7 @@
 // copies that have the reader's coordinates.
 #include "redistribute/part_reader.hpp"
 
-#include "base/instantiate.hpp"
+#include "base/element_at.hpp"
 #include "base/math.hpp"
 #include "comm/values.hpp"
 
@@ -34,13 +34,11 @@ Held held_at(std::int64_t coordinate, std::int64_t length, std::int64_t begin, s
 
 }  // namespace
 
-template <class T>
-PartReader<T>::PartReader(const Communicator* comm, const Layout& layout, std::int64_t rank, const T* elements)
-    : comm_(comm), layout_(layout), rank_(rank), elements_(elements) {}
+PartReader::PartReader(const Communicator* comm, const Layout& layout, std::int64_t rank, const void* elements, std::int64_t element_bytes)
+    : comm_(comm), layout_(layout), rank_(rank), elements_(elements), element_bytes_(element_bytes) {}
 
 /// Coordinates of a rank, by slot; none for an idle rank, which holds nothing.
-template <class T>
-std::vector<std::int64_t> PartReader<T>::coordinates_of(std::int64_t rank) const {
+std::vector<std::int64_t> PartReader::coordinates_of(std::int64_t rank) const {
     std::vector<std::int64_t> coordinates;
     if (!layout_.grid().is_idle(rank))
         for (int s = 0; s < layout_.slots(); ++s) coordinates.push_back(layout_.coordinate(rank, s));
@@ -48,16 +46,14 @@ std::vector<std::int64_t> PartReader<T>::coordinates_of(std::int64_t rank) const
 }
 
 /// True if a rank that holds elements is the one of their copies that another rank asks.
-template <class T>
-bool PartReader<T>::serves(std::int64_t server, std::int64_t rank) const {
+bool PartReader::serves(std::int64_t server, std::int64_t rank) const {
     return !layout_.grid().is_idle(server) && layout_.copy_offset(server) == layout_.copy_offset(rank);
 }
 
 /// Calls f(offset in the part, distance in the part, offset at the coordinate, count) for each run along the first slot of what the
 /// coordinates hold of a part; there the run is contiguous.
-template <class T>
 template <class F>
-void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_t>& coordinates, F&& f) const {
+void PartReader::for_each_run(const Part& part, const std::vector<std::int64_t>& coordinates, F&& f) const {
     if (coordinates.size() != static_cast<std::size_t>(layout_.slots())) return;
     struct Loop {
         Held held;
@@ -92,8 +88,7 @@ void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_
     walk(walk, loops.size() - 1, in_part, local);
 }
 
-template <class T>
-const T* PartReader<T>::in_place(const Part& part) const {
+const void* PartReader::in_place(const Part& part) const {
     const auto coordinates = coordinates_of(rank_);
     if (coordinates.empty() && layout_.slots() > 0) return nullptr;
     std::int64_t offset = 0, stride = 1;
@@ -106,43 +101,45 @@ const T* PartReader<T>::in_place(const Part& part) const {
         stride *= extent;
         one_piece = one_piece && count == extent;
     }
-    return elements_ + offset;
+    return element_at(elements_, offset, element_bytes_);
 }
 
-template <class T>
-void PartReader<T>::copy_own(const Part& part, T* to) const {
+void PartReader::copy_own(const Part& part, void* to) const {
     for_each_run(part, coordinates_of(rank_), [&](std::int64_t at, std::int64_t step, std::int64_t from, std::int64_t count) {
-        for (std::int64_t k = 0; k < count; ++k) to[at + k * step] = elements_[from + k];
+        spread(element_at(elements_, from, element_bytes_), count, to, at, step);
+    });
+}
+
+/// Puts neighbouring elements into an array, `step` apart.
+void PartReader::spread(const std::byte* from, std::int64_t count, void* to, std::int64_t at, std::int64_t step) const {
+    with_element_bytes(element_bytes_, [&](auto bytes) {
+        for (std::int64_t k = 0; k < count; ++k) std::memcpy(element_at(to, at + k * step, bytes), from + k * bytes, bytes);
     });
 }
 
 /// Appends what this rank holds of a part.
-template <class T>
-void PartReader<T>::pack(const Part& part, std::vector<std::byte>& to) const {
+void PartReader::pack(const Part& part, std::vector<std::byte>& to) const {
     const auto coordinates = coordinates_of(rank_);
     std::size_t bytes = 0;
-    for_each_run(part, coordinates, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t count) {
-        bytes += static_cast<std::size_t>(count) * sizeof(T);
-    });
+    for_each_run(part, coordinates, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t count) { bytes += count * element_bytes_; });
     std::size_t at = to.size();
     to.resize(at + bytes);
     for_each_run(part, coordinates, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t count) {
-        std::memcpy(to.data() + at, elements_ + from, static_cast<std::size_t>(count) * sizeof(T));
-        at += static_cast<std::size_t>(count) * sizeof(T);
+        std::memcpy(to.data() + at, element_at(elements_, from, element_bytes_), count * element_bytes_);
+        at += count * element_bytes_;
     });
 }
 
 /// Puts what a rank has packed to its places; returns what is behind.
-template <class T>
-const std::byte* PartReader<T>::unpack(const Part& part, std::int64_t server, const std::byte* from, T* to) const {
+const std::byte* PartReader::unpack(const Part& part, std::int64_t server, const std::byte* from, void* to) const {
     for_each_run(part, coordinates_of(server), [&](std::int64_t at, std::int64_t step, std::int64_t, std::int64_t count) {
-        for (std::int64_t k = 0; k < count; ++k, from += sizeof(T)) std::memcpy(to + at + k * step, from, sizeof(T));
+        spread(from, count, to, at, step);
+        from += count * element_bytes_;
     });
     return from;
 }
 
-template <class T>
-void PartReader<T>::read(std::span<const Part> parts, std::span<T* const> to) const {
+void PartReader::read(std::span<const Part> parts, std::span<void* const> to) const {
     if (comm_ == nullptr) {
         for (std::size_t p = 0; p < parts.size(); ++p) copy_own(parts[p], to[p]);
         return;
@@ -178,9 +175,5 @@ void PartReader<T>::read(std::span<const Part> parts, std::span<T* const> to) co
                 from = unpack(parts[p], r, from, to[p]);
     }
 }
-
-#define INSTANTIATE(T) template class PartReader<T>;
-ARGES_FOR_EACH_ELEMENT_TYPE(INSTANTIATE)
-#undef INSTANTIATE
 
 }  // namespace arges

@@ -122,12 +122,14 @@ template <class T>
 std::vector<T> stored(const Tensor<T>& tensor, const io::SlabExchange& slabs) {
     std::vector<T> mine;
     std::int64_t next = -1;
-    slabs.store<T>(*tensor.state(), [&](const io::Slab<const T>& slab) {
+    slabs.store(*tensor.state(), [&](const io::Slab& slab) {
         if (next >= 0) {
             EXPECT_EQ(slab.first, next);
         }
         next = slab.first + slab.count;
-        mine.insert(mine.end(), slab.values, slab.values + slab.count);
+        EXPECT_EQ(slab.bytes, slab.count * static_cast<std::int64_t>(sizeof(T)));
+        const auto* const values = reinterpret_cast<const T*>(slab.elements);
+        mine.insert(mine.end(), values, values + slab.count);
     });
     return gathered(tensor.world().state()->communicator(), mine);
 }
@@ -174,8 +176,9 @@ TEST(Slabs, BringTensorsBack) {
                 const io::SlabExchange slabs(order, bytes);
                 const auto all = stored(tensor, slabs);
                 Tensor<float> back(world, shape.extents, shape.symmetry());
-                slabs.load<float>(*back.state(),
-                                  [&](const io::Slab<float>& slab) { std::copy_n(all.begin() + slab.first, slab.count, slab.values); });
+                slabs.load(*back.state(), [&](const io::Slab& slab) {
+                    std::memcpy(slab.elements, all.data() + slab.first, static_cast<std::size_t>(slab.bytes));
+                });
                 expect_same(back, tensor);
             }
     });

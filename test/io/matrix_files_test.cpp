@@ -38,7 +38,7 @@ struct Matrix {
             if (owner == world.rank()) rows.push_back(row);
         }
     }
-    io::MatrixRows<T> mine() const { return {rows, values}; }
+    io::MatrixRows mine() const { return {rows, values}; }
 };
 
 template <class T>
@@ -79,7 +79,7 @@ TEST(MatrixFiles, RoundTripOfLargeWholeNumbers) {
     const auto first = 2 * world.rank();
     const Numbers mine{large - first, first};
     for (auto form : {MatrixForm::text, MatrixForm::npy}) {
-        io::write_matrix(comm, folder / "a", {2 * world.size(), 1}, io::MatrixRows<std::int64_t>::contiguous(first, mine, 1), form);
+        io::write_matrix(comm, folder / "a", {2 * world.size(), 1}, io::MatrixRows::contiguous(first, mine, 1), form);
         EXPECT_EQ(io::read_matrix<std::int64_t>(comm, folder / "a", Numbers{1, 0}), (Numbers{0, large}));
         EXPECT_EQ(io::read_matrix<std::int64_t>(comm, folder / "a", Numbers{first}), (Numbers{large - first}));
     }
@@ -92,7 +92,7 @@ TEST(MatrixFiles, HaveTheBytesThatOthersRead) {
     const Communicator comm(world.communicator());
     const std::vector<double> row{0.1, -2};
     const bool last = world.rank() + 1 == world.size();
-    const auto mine = io::MatrixRows<double>::contiguous(1, last ? std::span<const double>(row) : std::span<const double>(), 2);
+    const auto mine = io::MatrixRows::contiguous(1, last ? std::span<const double>(row) : std::span<const double>(), 2);
     io::write_matrix(comm, folder / "a.txt", {3, 2}, mine, MatrixForm::text);
     EXPECT_EQ(TemporaryFolder::read(folder / "a.txt"), "0 0\n0.1 -2\n0 0\n");
     io::write_matrix(comm, folder / "a.npy", {3, 2}, mine, MatrixForm::npy);
@@ -124,8 +124,8 @@ TEST(MatrixFiles, RefuseWrongRowsAndFiles) {
     const std::vector<double> row{1, 2};
     const auto write = [&](Numbers rows, io::MatrixShape shape) {
         for (auto form : {MatrixForm::text, MatrixForm::npy}) {
-            io::MatrixRows<double> mine{world.rank() == 0 ? rows : Numbers{},
-                                        world.rank() == 0 ? std::span<const double>(row) : std::span<const double>()};
+            io::MatrixRows mine{world.rank() == 0 ? rows : Numbers{},
+                                world.rank() == 0 ? std::span<const double>(row) : std::span<const double>()};
             io::write_matrix(comm, folder / "a", shape, mine, form);
         }
     };
@@ -158,8 +158,8 @@ TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
         const std::int64_t components = form == MatrixForm::npy ? 3 : 2;
         const std::vector<double> weights{3, 2.5, 0.1};
         std::vector<Matrix<double>> factors;
-        io::KruskalRows<double> tensor;
-        tensor.weights = std::span<const double>(weights).first(static_cast<std::size_t>(components));
+        const auto used = std::span<const double>(weights).first(static_cast<std::size_t>(components));
+        io::KruskalRows tensor{io::MatrixRows::contiguous(0, used, 1), {}, {}};
         for (std::int64_t length : form == MatrixForm::npy ? Numbers{5, 1, 40} : Numbers{6, 9}) tensor.lengths.push_back(length);
         for (auto length : tensor.lengths) factors.emplace_back(world, static_cast<std::uint64_t>(length), length, components);
         for (const auto& factor : factors) tensor.factors.push_back(factor.mine());
@@ -201,7 +201,8 @@ protected:
     void write(const std::string& name, const Numbers& lengths, std::int64_t components, std::uint64_t seed) {
         const std::vector<double> weights{static_cast<double>(seed), 2.5, 0.1};
         std::vector<Matrix<double>> factors;
-        io::KruskalRows<double> tensor{std::span<const double>(weights).first(static_cast<std::size_t>(components)), lengths, {}};
+        const auto used = std::span<const double>(weights).first(static_cast<std::size_t>(components));
+        io::KruskalRows tensor{io::MatrixRows::contiguous(0, used, 1), lengths, {}};
         for (auto length : lengths) factors.emplace_back(world_, seed, length, components);
         for (const auto& factor : factors) tensor.factors.push_back(factor.mine());
         io::write_kruskal(comm_, folder_ / name, tensor, MatrixForm::npy);
@@ -273,7 +274,7 @@ TEST_F(ReplacedFolder, IsCleanAfterTheNextWriter) {
 TEST_F(ReplacedFolder, StaysWholeIfTheNextWriterFails) {
     const auto run = killed_after(2);
     const std::vector<double> weights{1};
-    io::KruskalRows<double> wrong{weights, {3}, {{Numbers{world_.rank() == 0 ? 7 : 0}, weights}}};
+    io::KruskalRows wrong{io::MatrixRows::contiguous(0, weights, 1), {3}, {{Numbers{world_.rank() == 0 ? 7 : 0}, weights}}};
     expect_refused([&] { io::write_kruskal(comm_, run, wrong, MatrixForm::npy); }, world_.size() == 1 ? "row 7" : "row");
     const auto shape = io::kruskal_shape(comm_, run);
     EXPECT_EQ(shape.lengths, (Numbers{4, 6, 3}));

@@ -41,14 +41,14 @@ TEST_P(PartsOfTensors, are_read_by_the_ranks_that_want_them) {
     tensor.fill([](Index x) { return value_at(x); });
     const TensorState& state = *tensor.state();
     const HostElements here(state);
-    const PartReader<double> reader(state.world->movement_communicator(), state.shape(), state.rank(), here.of<double>());
+    const PartReader reader(state.world->movement_communicator(), state.shape(), state.rank(), here.data(), sizeof(double));
 
     std::mt19937_64 random(41 + static_cast<std::uint64_t>(world.rank()));
     const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end)); };
     for (int round = 0; round < 12; ++round) {
         std::vector<Part> parts(static_cast<std::size_t>(below(4)));  // some ranks want nothing
         std::vector<std::vector<double>> got;
-        std::vector<double*> to;
+        std::vector<void*> to;
         for (Part& part : parts) {
             for (const std::int64_t extent : extents) {
                 const std::int64_t begin = below(extent + 1);
@@ -62,7 +62,7 @@ TEST_P(PartsOfTensors, are_read_by_the_ranks_that_want_them) {
         for (std::size_t p = 0; p < parts.size(); ++p) {
             const std::vector<double> wanted = elements_of(parts[p]);
             EXPECT_EQ(got[p], wanted);
-            if (const double* const at_hand = reader.in_place(parts[p]); at_hand != nullptr) {
+            if (const auto* const at_hand = static_cast<const double*>(reader.in_place(parts[p])); at_hand != nullptr) {
                 EXPECT_EQ(std::vector<double>(at_hand, at_hand + wanted.size()), wanted);
             }
         }
@@ -79,7 +79,7 @@ TEST(PartsInPlace, on_one_rank_lie_where_they_are) {
     Tensor<double> tensor(world, {4, 3, 5});
     const TensorState& state = *tensor.state();
     const HostElements here(state);
-    const PartReader<double> reader(state.world->movement_communicator(), state.shape(), state.rank(), here.of<double>());
+    const PartReader reader(state.world->movement_communicator(), state.shape(), state.rank(), here.data(), sizeof(double));
     EXPECT_EQ(reader.in_place({{1, 0, 2}, {3, 3, 3}}), nullptr);
     EXPECT_EQ(reader.in_place({{0, 1, 2}, {4, 2, 4}}), nullptr);
     if (world.size() > 1) return;

@@ -2,7 +2,7 @@
 #include "arges/checkpoint.hpp"
 
 #include "arges/error.hpp"
-#include "base/instantiate.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/call_arguments.hpp"
@@ -15,7 +15,7 @@
 #include "io/file/number_type.hpp"
 #include "io/file/parallel_file.hpp"
 
-#include <algorithm>
+#include <array>
 
 namespace arges {
 
@@ -43,17 +43,11 @@ std::string names_of(const Map& map) {
     return text.empty() ? "none" : text;
 }
 
-template <class V>
-constexpr const char* kind_of() {
-    if constexpr (std::is_same_v<V, std::int64_t>) return "an integer";
-    if constexpr (std::is_same_v<V, double>) return "a number";
-    if constexpr (std::is_same_v<V, std::string>) return "a text";
-    return "a vector of numbers";
+std::string kind_of(const CheckpointValue& value) {
+    return std::array{"an integer", "a number", "a text", "a vector of numbers"}[value.index()];
 }
 
 }  // namespace
-
-std::string to_string(ElementType type) { return number_type_of(type).name(); }
 
 struct CheckpointReader::State {
     State(const World& where, const std::string& path)
@@ -66,15 +60,14 @@ struct CheckpointReader::State {
             throw InvalidArgument(file.path() + ": the checkpoint has no tensor \"" + name + "\"; it has " + names_of(contents.tensors));
         return found->second;
     }
-    template <class T>
-    const StoredTensor& find_of_type(const std::string& name) const {
+    const StoredTensor& find_of_type(const std::string& name, const ElementKernels& kernels) const {
         const auto& stored = find(name);
-        if (stored.shape.element != element_type_of<T>())
+        const auto type = element_type_of(kernels);
+        if (stored.shape.element != type)
             throw InvalidArgument(file.path() + ": tensor \"" + name + "\" has elements of type " + to_string(stored.shape.element) +
-                                  ", not " + to_string(element_type_of<T>()) + "; read it as that type");
+                                  ", not " + (type ? to_string(*type) : readable_type(kernels.name)) + "; read it as that type");
         return stored;
     }
-    template <class T>
     void load(const StoredTensor& stored, TensorState& to) const;
 
     World world;
@@ -83,14 +76,12 @@ struct CheckpointReader::State {
     std::vector<CheckpointTensor> shapes;
 };
 
-template <class T>
 void CheckpointReader::State::load(const StoredTensor& stored, TensorState& to) const {
     RunningChecksum sum;
-    SlabExchange(SlotOrder::first_fastest).load<T>(to, [&](const Slab<T>& slab) {
-        const auto bytes = static_cast<std::size_t>(slab.count) * sizeof(T);
-        if (bytes == 0) return;
-        file.read_exactly(stored.offset + slab.first * std::int64_t{sizeof(T)}, slab.values, bytes);
-        sum.add(slab.values, bytes);
+    SlabExchange(SlotOrder::first_fastest).load(to, [&](const Slab& slab) {
+        if (slab.bytes == 0) return;
+        file.read_exactly(stored.offset + slab.first * to.kernels->size, slab.elements, slab.bytes);
+        sum.add(slab.elements, slab.bytes);
     });
     if (sum.of_all(file.comm()) != stored.checksum)
         throw InvalidArgument(file.path() + ": the elements of tensor \"" + stored.shape.name +
@@ -116,24 +107,24 @@ bool CheckpointReader::has_tensor(const std::string& name) const { return opened
 bool CheckpointReader::has_value(const std::string& name) const { return opened(state_).contents.values.count(name) > 0; }
 const CheckpointTensor& CheckpointReader::tensor(const std::string& name) const { return opened(state_).find(name).shape; }
 
-template <class T>
-Tensor<T> CheckpointReader::read(const std::string& name) const {
-    const CollectiveCall call(ranks_of(opened(state_).world), "CheckpointReader::read", name);
+AnyTensor CheckpointReader::read(ElementType type, const std::string& name) const {
+    const auto& s = opened(state_);
+    const CollectiveCall call(ranks_of(s.world), "CheckpointReader::read", name);
     const StoredTensor* stored = nullptr;
-    opened(state_).file.comm().agree([&] { stored = &opened(state_).find_of_type<T>(name); });
-    Tensor<T> tensor(opened(state_).world, stored->shape.extents, stored->shape.symmetry, name);
-    opened(state_).load<T>(*stored, state_of(tensor, "CheckpointReader::read"));
-    return tensor;
+    s.file.comm().agree([&] { stored = &s.find_of_type(name, element_kernels(type)); });
+    const auto tensor = new_tensor(element_kernels(type), s.world, stored->shape.extents, stored->shape.symmetry, name);
+    s.load(*stored, *tensor);
+    return AnyTensor(tensor);
 }
 
-template <class T>
-void CheckpointReader::read_into(const std::string& name, Tensor<T>& tensor) const {
+void CheckpointReader::read_into(const std::string& name, AnyTensor& tensor) const {
     const CollectiveCall call(ranks_of(opened(state_).world), "CheckpointReader::read_into", tensor, name);
     const auto& s = opened(state_);
     const StoredTensor* stored = nullptr;
     s.file.comm().agree([&] {
-        stored = &s.find_of_type<T>(name);
-        if (!(state_of(tensor, "CheckpointReader::read_into").world_handle == s.world))
+        const auto& state = state_of(tensor, "CheckpointReader::read_into");
+        stored = &s.find_of_type(name, *state.kernels);
+        if (!(state.world_handle == s.world))
             throw InvalidArgument(s.file.path() + ": tensor \"" + name + "\" is to be read into a tensor of another world; use transfer()");
         if (tensor.extents() != stored->shape.extents)
             throw InvalidArgument(s.file.path() + ": tensor \"" + name + "\" is " + extents_text(stored->shape.extents) +
@@ -143,30 +134,17 @@ void CheckpointReader::read_into(const std::string& name, Tensor<T>& tensor) con
             throw InvalidArgument(s.file.path() + ": tensor \"" + name + "\" has the symmetry " + stored->shape.symmetry.to_string() +
                                   ", and the tensor to read into " + tensor.symmetry().to_string() + "; use read(), then with_symmetry()");
     });
-    s.load<T>(*stored, state_of(tensor, "CheckpointReader::read_into"));
+    s.load(*stored, state_of(tensor, "CheckpointReader::read_into"));
 }
 
-template <class V>
-V CheckpointReader::value(const std::string& name) const {
+const CheckpointValue& CheckpointReader::value_like(const CheckpointValue& wanted, const std::string& name) const {
     const auto& values = opened(state_).contents.values;
     const auto found = values.find(name);
     if (found == values.end())
         throw InvalidArgument(opened(state_).file.path() + ": the checkpoint has no value \"" + name + "\"; it has " + names_of(values));
-    if (const auto* value = std::get_if<V>(&found->second)) return *value;
-    const auto is = std::visit([](const auto& v) { return kind_of<std::decay_t<decltype(v)>>(); }, found->second);
-    throw InvalidArgument(opened(state_).file.path() + ": value \"" + name + "\" is " + is + ", not " + kind_of<V>() +
-                          "; ask for that type");
+    if (found->second.index() == wanted.index()) return found->second;
+    throw InvalidArgument(opened(state_).file.path() + ": value \"" + name + "\" is " + kind_of(found->second) + ", not " +
+                          kind_of(wanted) + "; ask for that type");
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template Tensor<T> CheckpointReader::read<T>(const std::string&) const;                                                                \
-    template void CheckpointReader::read_into(const std::string&, Tensor<T>&) const;
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
-
-template std::int64_t CheckpointReader::value(const std::string&) const;
-template double CheckpointReader::value(const std::string&) const;
-template std::string CheckpointReader::value(const std::string&) const;
-template std::vector<double> CheckpointReader::value(const std::string&) const;
 
 }  // namespace arges

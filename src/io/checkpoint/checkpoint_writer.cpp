@@ -3,8 +3,8 @@
 #include "arges/checkpoint.hpp"
 
 #include "arges/error.hpp"
-#include "base/instantiate.hpp"
 #include "base/math.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/call_arguments.hpp"
 #include "interface/tensor_state.hpp"
@@ -228,8 +228,7 @@ CheckpointWriter::~CheckpointWriter() {
     state_.reset();
 }
 
-template <class T>
-void CheckpointWriter::add(const std::string& name, const Tensor<T>& tensor) {
+void CheckpointWriter::add(const std::string& name, const AnyTensor& tensor) {
     const CollectiveCall call(ranks_of(state_->world), "CheckpointWriter::add", tensor, name);
     const QuietHdf5 quiet;
     auto& s = *state_;
@@ -237,19 +236,20 @@ void CheckpointWriter::add(const std::string& name, const Tensor<T>& tensor) {
     s.comm.agree([&] {
         if (!(state_of(tensor, "CheckpointWriter::add").world_handle == s.world))
             throw InvalidArgument(s.path + ": tensor \"" + name + "\" is on another world than the writer; use transfer()");
+        require_floating(tensor.kernels(), s.path);
     });
     const auto& elements = state_of(tensor, "CheckpointWriter::add");
     StoredTensor stored;
-    stored.shape = {name, element_type_of<T>(), tensor.extents(), tensor.symmetry(), tensor.packed_size()};
+    stored.shape = {name, *element_type_of(*elements.kernels), tensor.extents(), tensor.symmetry(), tensor.packed_size()};
     const auto type = hdf5_type(number_type_of(stored.shape.element));
-    const auto bytes = checked_product(stored.shape.packed_size, std::int64_t{sizeof(T)});
+    const auto bytes = checked_product(stored.shape.packed_size, elements.kernels->size);
     s.reserve(bytes + State::structure_bytes + std::ssize(name));
     const auto data = s.dataset(s.tensors, name, type, simple_space(stored.shape.packed_size));
     RunningChecksum sum;
     if (const auto offset = H5Dget_offset(data.id()); offset != HADDR_UNDEF) stored.offset = static_cast<std::int64_t>(offset);
-    SlabExchange(SlotOrder::first_fastest).store<T>(elements, [&](const Slab<const T>& slab) {
-        sum.add(slab.values, static_cast<std::size_t>(slab.count) * sizeof(T));
-        s.write_slab(data, type, slab.first, slab.values, slab.count);
+    SlabExchange(SlotOrder::first_fastest).store(elements, [&](const Slab& slab) {
+        sum.add(slab.elements, slab.bytes);
+        s.write_slab(data, type, slab.first, slab.elements, slab.count);
     });
     stored.checksum = sum.of_all(s.comm);
     s.attribute(data, "extents", {H5Tcopy(H5T_STD_I64LE), H5Tclose}, simple_space(tensor.order()), stored.shape.extents.data());
@@ -289,9 +289,5 @@ void CheckpointWriter::commit() {
     });
     s.finish();
 }
-
-#define ARGES_INSTANTIATE(T) template void CheckpointWriter::add(const std::string&, const Tensor<T>&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -5,17 +5,18 @@
 #include "io/dense/packed_order.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
 namespace arges::io {
 
 /// Positions [first, first + count) of a file, and their elements.
-template <class T>
 struct Slab {
     std::int64_t first = 0;
-    T* values = nullptr;
+    std::byte* elements = nullptr;
     std::int64_t count = 0;
+    std::int64_t bytes = 0;  ///< of all elements
 };
 
 /// Rank r handles positions part_begin(size, r, ranks) and up to the next rank's, slab after slab. The two sides of a message
@@ -42,11 +43,9 @@ public:
 
     /// Calls take(slab) for this rank's slabs by ascending position, as often on each rank: the last ones may be empty.
     /// Collective, so that `take` may be; what it throws on one rank is thrown on all.
-    template <class T>
-    void store(const TensorState& tensor, const std::function<void(const Slab<const T>&)>& take) const;
-    /// Calls give(slab) likewise, which fills in the values, and moves them to the tensor. Collective.
-    template <class T>
-    void load(TensorState& tensor, const std::function<void(const Slab<T>&)>& give) const;
+    void store(const TensorState& tensor, const std::function<void(const Slab&)>& take) const;
+    /// Calls give(slab) likewise, which fills in the elements, and moves them to the tensor. Collective.
+    void load(TensorState& tensor, const std::function<void(const Slab&)>& give) const;
 
 private:
     SlotOrder order_;

@@ -3,7 +3,7 @@
 #include "arges/checkpoint.hpp"
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
-#include "base/instantiate.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
@@ -113,27 +113,27 @@ std::int64_t buffer_bytes(const Description& found, std::int64_t ranks, std::int
 }
 
 /// Reads an array that is stored in C or Fortran order into a tensor without symmetry. Collective.
-template <class T>
 void load_array(const InputFile& file, const Description& found, TensorState& tensor) {
     std::optional<ArrayReader> reader;
     file.comm().agree([&] { reader.emplace(file, found.array); });
     const auto slab_bytes = SlabExchange::slab_bytes_within(tensor.world->least_free_bytes());
     const SlabExchange slabs(found.is_fortran_order ? SlotOrder::first_fastest : SlotOrder::last_fastest, slab_bytes);
-    const auto needed = buffer_bytes(found, tensor.world->size(), sizeof(T), slab_bytes);
+    const auto needed = buffer_bytes(found, tensor.world->size(), tensor.kernels->size, slab_bytes);
     if (const auto free = tensor.world->least_free_bytes(); needed > free)
         throw OutOfMemory(file.path() + ": to read the array takes " + std::to_string(needed) +
                           " bytes on a rank beside the tensor, but the memory limit leaves " + std::to_string(free) +
                           "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
-    slabs.load<T>(tensor, [&](const Slab<T>& slab) { reader->read(slab.first, slab.count, slab.values); });
+    const auto type = element_type_of(*tensor.kernels).value();
+    slabs.load(tensor, [&](const Slab& slab) { reader->read(slab.first, slab.count, type, slab.elements); });
 }
 
-template <class T>
-Tensor<T> read_array(const World& world, const InputFile& file, const Description& found, const std::string& name) {
-    if (found.array.type.is_complex() && std::is_same_v<T, real_of<T>>)
+std::shared_ptr<TensorState> read_array(const ElementKernels& kernels, const World& world, const InputFile& file, const Description& found,
+                                        const std::string& name) {
+    if (found.array.type.is_complex() && !kernels.is_complex)
         throw InvalidArgument(file.path() + ": the array is of " + found.array.type.name() +
                               ", but the tensor is real; read it as a tensor of complex numbers, or save its real part");
-    Tensor<T> tensor(world, found.array.extents, name);
-    load_array<T>(file, found, state_of(tensor, "read_tensor"));
+    const auto tensor = new_tensor(kernels, world, found.array.extents, {}, name);
+    load_array(file, found, *tensor);
     return tensor;
 }
 
@@ -148,6 +148,13 @@ bool is_tensor_file(const World& world, const std::string& path) {
     for (const char* end : {".npy", ".h5", ".hdf5"}) is_one |= where.file.ends_with(end);  // what is wrong with it is said by its reader
     comm.agree([&] { is_one |= is_npy(file) || is_hdf5(file); });
     return is_one;
+}
+
+void io::require_floating(const ElementKernels& kernels, const std::string& path) {
+    const auto type = element_type_of(kernels);
+    if (!type || *type > ElementType::complex128)
+        throw InvalidArgument(path + ": files of dense tensors have float32, float64, complex64 or complex128, not " +
+                              (type ? to_string(*type) : readable_type(kernels.name)) + "; convert the tensor");
 }
 
 std::int64_t io::tensor_reading_memory(const World& world, const std::string& path, std::int64_t element_bytes, std::int64_t free) {
@@ -175,23 +182,20 @@ TensorFileInfo tensor_file_info(const World& world, const std::string& path) {
             number_type_of(tensor.element).is_complex()};
 }
 
-template <class T>
-Tensor<T> read_tensor(const World& world, const std::string& path, const std::string& name) {
+AnyTensor read_tensor(ElementType type, const World& world, const std::string& path, const std::string& name) {
     const CollectiveCall call(ranks_of(world), "read_tensor", path);
+    const auto& kernels = element_kernels(type);
+    require_floating(kernels, path);
     const QuietHdf5 quiet;
     const auto where = split(communicator_of(world, path), path);
     const InputFile file(communicator_of(world, path), where.file);
     const auto found = described_for_all(file, where.dataset);
     const auto title = name.empty() ? std::filesystem::path(where.file).stem().string() : name;
-    if (found.form != Form::checkpoint) return read_array<T>(world, file, found, title);
+    if (found.form != Form::checkpoint) return AnyTensor(read_array(kernels, world, file, found, title));
     const CheckpointReader reader(world, where.file);
-    auto tensor = reader.read<T>(chosen(reader, where).name);
+    auto tensor = reader.read(type, chosen(reader, where).name);
     tensor.set_name(title);
     return tensor;
 }
-
-#define ARGES_INSTANTIATE(T) template Tensor<T> read_tensor(const World&, const std::string&, const std::string&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges

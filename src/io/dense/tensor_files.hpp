@@ -1,6 +1,7 @@
 /// Files of dense tensors: a symmetry tree as text in them, and what reading takes.
 #pragma once
 
+#include "arges/element_kernels.hpp"
 #include "arges/symmetry.hpp"
 #include "arges/world.hpp"
 
@@ -16,6 +17,9 @@ std::string symmetry_text(const Symmetry& symmetry);
 
 /// Reads such a text for a tensor of the given order. @throws InvalidArgument if it is damaged, or the tree is wrong
 Symmetry symmetry_of_text(std::string_view text, int order);
+
+/// Throws InvalidArgument unless elements are of one of the types that dense files hold. @param path  begins the message
+void require_floating(const ElementKernels& kernels, const std::string& path);
 
 /// Memory of read_tensor() on a rank beside the tensor, an upper bound, from what the file says. Collective.
 /// @param path as for read_tensor() @param element_bytes of the tensor @param free bytes that the limit leaves beside the tensor

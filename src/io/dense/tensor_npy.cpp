@@ -1,10 +1,10 @@
 // Dense tensors as .npy files.
 #include "arges/tensor_io.hpp"
-#include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "interface/world_state.hpp"
 #include "io/dense/slab_exchange.hpp"
+#include "io/dense/tensor_files.hpp"
 #include "io/file/npy_array.hpp"
 #include "layout/layout.hpp"
 
@@ -20,52 +20,45 @@ namespace {
 constexpr std::int64_t part_bytes = std::int64_t{1} << 26;
 
 /// Writes a tensor whose slots are its dimensions, in their order, from element `begin` of the file on. Collective.
-template <class T>
-void store(const Tensor<T>& tensor, OutputFile& file, std::int64_t data, std::int64_t begin) {
-    constexpr std::int64_t element = sizeof(T);
-    SlabExchange(SlotOrder::first_fastest).store<T>(state_of(tensor, "write_npy"), [&](const Slab<const T>& slab) {
-        if (slab.count > 0) file.write(data + (begin + slab.first) * element, slab.values, slab.count * element);
+void store(const TensorState& tensor, OutputFile& file, std::int64_t data, std::int64_t begin) {
+    SlabExchange(SlotOrder::first_fastest).store(tensor, [&](const Slab& slab) {
+        if (slab.count > 0) file.write(data + (begin + slab.first) * tensor.kernels->size, slab.elements, slab.bytes);
     });
 }
 
 /// Writes any tensor, some indices of the last dimension after the others. Collective.
-template <class T>
-void store_in_parts(const Tensor<T>& tensor, OutputFile& file, std::int64_t data) {
+void store_in_parts(const AnyTensor& tensor, OutputFile& file, std::int64_t data) {
     const auto& extents = tensor.extents();
     const auto length = extents.back(), others = length == 0 ? 0 : tensor.size() / length;
     if (others == 0) return;
-    const auto budget = part_bytes / std::int64_t{sizeof(T)} * tensor.world().size();
+    const auto budget = part_bytes / tensor.kernels().size * tensor.world().size();
     const auto step = std::clamp<std::int64_t>(budget / others, 1, length);
     std::vector<std::int64_t> begin(extents.size(), 0), end = extents;
     for (std::int64_t first = 0; first < length; first += step) {
         begin.back() = first;
         end.back() = std::min(first + step, length);
-        store(tensor.slice(begin, end).with_symmetry(Symmetry::none(tensor.order())), file, data, first * others);
+        store(*tensor.slice(begin, end).with_symmetry(Symmetry::none(tensor.order())).dense_state(), file, data, first * others);
     }
 }
 
 }  // namespace
 
-template <class T>
-void write_npy(const Tensor<T>& tensor, const std::string& path) {
+void write_npy(const AnyTensor& tensor, const std::string& path) {
     const auto& state = state_of(tensor, "write_npy");
     const CollectiveCall call(ranks_of(state.world_handle), "write_npy", state, path);
     const auto& comm = communicator_of(state.world_handle, path);
-    const auto header = npy_array_header({number_type_of(element_type_of<T>()), true, tensor.extents()});
+    require_floating(*state.kernels, path);
+    const auto header = npy_array_header({number_type_of(*element_type_of(*state.kernels)), true, tensor.extents()});
     const auto data = std::ssize(header);
     OutputFile file(comm, path);
     comm.agree([&] {
         if (comm.rank() == 0) file.write(0, header.data(), header.size());
     });
     if (is_plain(state.shape()))
-        store(tensor, file, data, 0);
+        store(state, file, data, 0);
     else
         store_in_parts(tensor, file, data);
     file.commit();
 }
-
-#define ARGES_INSTANTIATE(T) template void write_npy(const Tensor<T>&, const std::string&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -1,7 +1,6 @@
 #include "io/file/hdf5_dataset.hpp"
 
 #include "arges/error.hpp"
-#include "base/instantiate.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -170,15 +169,14 @@ ArrayReader::ArrayReader(const InputFile& file, const Hdf5Array& array, std::siz
     type_ = {H5Dget_type(data_.id()), H5Tclose};  // bytes as they are, whatever the parts of complex numbers are called
 }
 
-template <class T>
-void ArrayReader::read(std::int64_t first, std::int64_t count, T* elements) {
+void ArrayReader::read(std::int64_t first, std::int64_t count, ElementType type, void* elements) {
     if (count == 0) return;
     numbers_.resize(count * array_.type.bytes);
     if (array_.data >= 0)
         file_.read_exactly(array_.data + first * array_.type.bytes, numbers_.data(), numbers_.size());
     else
         read_by_hdf5(first, count, numbers_.data());
-    convert_numbers(array_.type, numbers_.data(), count, elements);
+    convert_numbers(array_.type, numbers_.data(), count, type, elements);
 }
 
 void ArrayReader::read_by_hdf5(std::int64_t first, std::int64_t count, std::byte* numbers) const {
@@ -198,9 +196,5 @@ void ArrayReader::read_by_hdf5(std::int64_t first, std::int64_t count, std::byte
         numbers += length * static_cast<hsize_t>(array_.type.bytes);
     }
 }
-
-#define ARGES_INSTANTIATE(T) template void ArrayReader::read(std::int64_t, std::int64_t, T*);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

@@ -48,10 +48,9 @@ public:
     /// Local; a rank that needs HDF5 opens the file by itself. `file` must outlive the reader. @throws InvalidArgument if that fails
     /// @param chunk_cache  bytes that HDF5 may keep of chunks; larger ones that are not compressed are read in parts
     ArrayReader(const InputFile& file, const Hdf5Array& array, std::size_t chunk_cache = default_chunk_cache);
-    /// Reads elements [first, first + count) in the order of the file; complex ones need a complex T. Local.
+    /// Reads elements [first, first + count) in the order of the file as those of a type, see convert_numbers(). Local.
     /// @throws InvalidArgument if the file is damaged or needs a filter that HDF5 does not have here
-    template <class T>
-    void read(std::int64_t first, std::int64_t count, T* elements);
+    void read(std::int64_t first, std::int64_t count, ElementType type, void* elements);
 
 private:
     void read_by_hdf5(std::int64_t first, std::int64_t count, std::byte* numbers) const;

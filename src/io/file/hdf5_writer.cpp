@@ -1,16 +1,8 @@
 #include "io/file/hdf5_writer.hpp"
 
-#include <type_traits>
-
 namespace arges::io {
 
 namespace {
-
-template <class T>
-hid_t memory_type() {
-    static_assert(std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>);
-    return std::is_same_v<T, double> ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
-}
 
 Hdf5Handle text_type(std::size_t length) {
     Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
@@ -62,9 +54,8 @@ Hdf5Handle Hdf5Writer::make_dataset(const std::string& group, const std::string&
     return checked({H5Dcreate2(place.id(), name.c_str(), type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Dclose});
 }
 
-template <class T>
-void Hdf5Writer::attribute(const std::string& group, const std::string& name, T value) {
-    write_attribute(group, name, memory_type<T>(), &value);
+void Hdf5Writer::attribute(const std::string& group, const std::string& name, ElementType type, const void* value) {
+    write_attribute(group, name, hdf5_type(number_type_of(type)).id(), value);
 }
 
 void Hdf5Writer::attribute(const std::string& group, const std::string& name, const std::string& text) {
@@ -79,10 +70,11 @@ void Hdf5Writer::texts(const std::string& group, const std::string& name, const 
     check(H5Dwrite(held.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0);
 }
 
-template <class T>
-void Hdf5Writer::dataset(const std::string& group, const std::string& name, const std::vector<std::int64_t>& extents, const T* elements) {
-    const auto held = make_dataset(group, name, memory_type<T>(), extents, true);
-    check(H5Dwrite(held.id(), memory_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements) >= 0);
+void Hdf5Writer::dataset(const std::string& group, const std::string& name, const std::vector<std::int64_t>& extents, ElementType element,
+                         const void* elements) {
+    const auto type = hdf5_type(number_type_of(element));
+    const auto held = make_dataset(group, name, type.id(), extents, true);
+    check(H5Dwrite(held.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements) >= 0);
 }
 
 std::int64_t Hdf5Writer::room(const std::string& group, const std::string& name, const NumberType& type,
@@ -92,12 +84,5 @@ std::int64_t Hdf5Writer::room(const std::string& group, const std::string& name,
 }
 
 void Hdf5Writer::close() { check(file_.close()); }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template void Hdf5Writer::attribute<T>(const std::string&, const std::string&, T);                                                     \
-    template void Hdf5Writer::dataset<T>(const std::string&, const std::string&, const std::vector<std::int64_t>&, const T*);
-ARGES_INSTANTIATE(double)
-ARGES_INSTANTIATE(std::int64_t)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

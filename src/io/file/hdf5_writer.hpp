@@ -16,16 +16,26 @@ public:
     /// Makes the file `temporary`, empty. @param path  its name in messages
     Hdf5Writer(const std::string& path, const std::string& temporary);
 
-    /// A number, double or std::int64_t, as an attribute of a group, which is made where it is not there.
+    /// A number as an attribute of a group, which is made where it is not there.
+    void attribute(const std::string& group, const std::string& name, ElementType type, const void* value);
+    /// Likewise.
     template <class T>
-    void attribute(const std::string& group, const std::string& name, T value);
+    void attribute(const std::string& group, const std::string& name, T value) {
+        attribute(group, name, element_type_of<T>(), &value);
+    }
     /// A text with the zero at its end, as an attribute of fixed length.
     void attribute(const std::string& group, const std::string& name, const std::string& text);
     /// A dataset of texts of variable length.
     void texts(const std::string& group, const std::string& name, const std::vector<std::string>& texts);
-    /// A dataset whose elements lie in the file one after the other; the last extent varies fastest. Double or std::int64_t.
+    /// A dataset whose elements lie in the file one after the other; the last extent varies fastest.
+    void dataset(const std::string& group, const std::string& name, const std::vector<std::int64_t>& extents, ElementType element,
+                 const void* elements);
+    /// Likewise.
     template <class T>
-    void dataset(const std::string& group, const std::string& name, const std::vector<std::int64_t>& extents, const T* elements);
+    void dataset(const std::string& group, const std::string& name, const std::vector<std::int64_t>& extents,
+                 const std::vector<T>& elements) {
+        dataset(group, name, extents, element_type_of<T>(), elements.data());
+    }
     /// Room for the elements of such a dataset. Returns the number of bytes before its first element.
     std::int64_t room(const std::string& group, const std::string& name, const NumberType& type, const std::vector<std::int64_t>& extents);
     /// Ends the file.

@@ -1,11 +1,14 @@
 #include "io/file/number_type.hpp"
 
-#include "base/instantiate.hpp"
-
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
-namespace arges::io {
+namespace arges {
+
+std::string to_string(ElementType type) { return io::number_type_of(type).name(); }
+
+namespace io {
 
 namespace {
 
@@ -21,21 +24,18 @@ void convert(const std::byte* numbers, std::int64_t count, T* elements) {
     }
 }
 
-template <class Real, class T>
-void convert_real_or_complex(bool is_complex, const std::byte* numbers, std::int64_t count, T* elements) {
-    if (is_complex)
-        convert<std::complex<Real>>(numbers, count, elements);
-    else
-        convert<Real>(numbers, count, elements);
-}
-
-template <class Int8, class Int16, class Int32, class Int64, class T>
-void convert_integers(int bytes, const std::byte* numbers, std::int64_t count, T* elements) {
-    switch (bytes) {
-    case 1: return convert<Int8>(numbers, count, elements);
-    case 2: return convert<Int16>(numbers, count, elements);
-    case 4: return convert<Int32>(numbers, count, elements);
-    default: return convert<Int64>(numbers, count, elements);
+/// Calls `f.operator()<From>()` for the C++ type of numbers in a file.
+template <class F>
+void with_number_type(const NumberType& type, F&& f) {
+    const bool is_signed = type.kind == 'i';
+    if (type.kind == 'f') return type.bytes == 4 ? f.template operator()<float>() : f.template operator()<double>();
+    if (type.is_complex())
+        return type.bytes == 8 ? f.template operator()<std::complex<float>>() : f.template operator()<std::complex<double>>();
+    switch (type.bytes) {
+    case 1: return is_signed ? f.template operator()<std::int8_t>() : f.template operator()<std::uint8_t>();
+    case 2: return is_signed ? f.template operator()<std::int16_t>() : f.template operator()<std::uint16_t>();
+    case 4: return is_signed ? f.template operator()<std::int32_t>() : f.template operator()<std::uint32_t>();
+    default: return is_signed ? f.template operator()<std::int64_t>() : f.template operator()<std::uint64_t>();
     }
 }
 
@@ -60,20 +60,25 @@ NumberType number_type_of(ElementType type) {
     }
 }
 
-template <class T>
-void convert_numbers(const NumberType& type, std::byte* numbers, std::int64_t count, T* elements) {
+void convert_numbers(const NumberType& type, std::byte* numbers, std::int64_t count, ElementType element, void* elements) {
     const auto part_bytes = type.is_complex() ? type.bytes / 2 : type.bytes;
     if (type.is_swapped)
         for (auto *part = numbers, *end = numbers + count * type.bytes; part < end; part += part_bytes)
             std::reverse(part, part + part_bytes);
-    if (type.kind == 'i')
-        convert_integers<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(type.bytes, numbers, count, elements);
-    else if (type.kind == 'u')
-        convert_integers<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(type.bytes, numbers, count, elements);
-    else if (part_bytes == 4)
-        convert_real_or_complex<float>(type.is_complex(), numbers, count, elements);
-    else
-        convert_real_or_complex<double>(type.is_complex(), numbers, count, elements);
+    with_element_type(element, [&]<class T>() {
+        if constexpr (std::is_floating_point_v<real_of<T>> || std::is_same_v<T, std::int64_t>)
+            with_number_type(type, [&]<class From>() { convert<From>(numbers, count, static_cast<T*>(elements)); });
+    });
+}
+
+bool are_finite(ElementType type, const void* elements, std::int64_t count) {
+    if (type > ElementType::complex128) return true;
+    const auto in = [&]<class Real>(const Real* parts, std::int64_t number) {
+        return std::all_of(parts, parts + number, [](Real part) { return std::isfinite(part); });
+    };
+    const auto parts = number_type_of(type).is_complex() ? 2 * count : count;
+    if (type == ElementType::float32 || type == ElementType::complex64) return in(static_cast<const float*>(elements), parts);
+    return in(static_cast<const double*>(elements), parts);
 }
 
 std::string extents_text(const std::vector<std::int64_t>& extents) {
@@ -82,9 +87,5 @@ std::string extents_text(const std::vector<std::int64_t>& extents) {
     return text.empty() ? "a single number" : text;
 }
 
-#define ARGES_INSTANTIATE(T) template void convert_numbers(const NumberType&, std::byte*, std::int64_t, T*);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-ARGES_INSTANTIATE(std::int64_t)
-#undef ARGES_INSTANTIATE
-
-}  // namespace arges::io
+}  // namespace io
+}  // namespace arges

@@ -25,9 +25,12 @@ struct NumberType {
 /// The type of an element in memory.
 NumberType number_type_of(ElementType type);
 
-/// Numbers of a file as elements, or as std::int64_t; complex ones need a complex T. `numbers` is changed where its bytes must be swapped.
-template <class T>
-void convert_numbers(const NumberType& type, std::byte* numbers, std::int64_t count, T* elements);
+/// Numbers of a file as elements of a floating-point type, or as std::int64_t; complex ones need a complex type. `numbers` is changed where
+/// its bytes must be swapped.
+void convert_numbers(const NumberType& type, std::byte* numbers, std::int64_t count, ElementType element, void* elements);
+
+/// False if one of these elements is infinite or not a number.
+bool are_finite(ElementType type, const void* elements, std::int64_t count);
 
 /// "3 x 4", or "a single number", for messages.
 std::string extents_text(const std::vector<std::int64_t>& extents);

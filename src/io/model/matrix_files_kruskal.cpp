@@ -168,20 +168,20 @@ void check_numbers(const std::string& path, std::int64_t length, const std::vect
 }
 
 /// A factor's file with the given rows only, one after the other, and the list of their numbers. Collective.
-template <class T>
 struct ListedFactor {
-    MatrixRows<T> rows;              ///< renumbered
+    MatrixRows rows;                 ///< renumbered
     std::vector<std::int64_t> list;  ///< this rank's part of the numbers
     std::int64_t first = 0;          ///< its place in the list
     std::int64_t total = 0;
 };
-template <class T>
-ListedFactor<T> without_empty_rows(const Communicator& comm, const std::string& path, std::int64_t length, const MatrixRows<T>& mine) {
+ListedFactor without_empty_rows(const Communicator& comm, const std::string& path, std::int64_t length, const MatrixRows& mine) {
     comm.agree([&] { check_numbers(path, length, mine.rows); });
     auto nonempty = nonempty_slices(comm, mine.rows);
     auto numbers = renumbered(comm, nonempty, mine.rows);
     const auto first = nonempty.first[comm.rank()];
-    return {{std::move(numbers), mine.values}, std::move(nonempty.mine), first, nonempty.total()};
+    auto rows = mine;
+    rows.rows = std::move(numbers);
+    return {std::move(rows), std::move(nonempty.mine), first, nonempty.total()};
 }
 
 /// One more than the last number in a list of rows. Collective.
@@ -194,8 +194,7 @@ std::int64_t length_of_list(const Communicator& comm, const std::string& path, s
 
 bool is_listed(std::int64_t length, std::int64_t given) { return given > 0 && length >= shortest_listed && given < length / 2; }
 
-template <class T>
-void write_kruskal(const Communicator& comm, const std::string& folder, const KruskalRows<T>& mine, MatrixForm form) {
+void write_kruskal(const Communicator& comm, const std::string& folder, const KruskalRows& mine, MatrixForm form) {
     comm.agree([&] {
         if (mine.factors.size() != mine.lengths.size())
             throw InvalidArgument(folder + ": " + std::to_string(mine.factors.size()) + " factors for " +
@@ -208,12 +207,13 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
                                   "; name one that may be written");
     });
     finish_renaming(comm, folder);
-    const auto components = std::ssize(mine.weights);
+    const auto components = std::ssize(mine.weights.rows);
     std::vector<std::unique_ptr<OutputFile>> files;
-    const auto weights = MatrixRows<T>::contiguous(0, comm.rank() == 0 ? mine.weights : std::span<const T>(), 1);
+    auto weights = mine.weights;
+    if (comm.rank() != 0) weights.rows.clear(), weights.values = {};
     files.push_back(prepare_matrix(comm, path_of(folder, 0, form), {components, 1}, weights, form));
     std::vector<std::unique_ptr<OutputFile>> lists;
-    KruskalDescription description{form, mine.lengths, components, sizeof(T) == 4, {}, {}, {}};
+    KruskalDescription description{form, mine.lengths, components, mine.weights.type == ElementType::float32, {}, {}, {}};
     for (std::size_t m = 0; m < mine.factors.size(); ++m) {
         const auto mode = static_cast<int>(m) + 1;
         const auto path = path_of(folder, mode, form);
@@ -225,7 +225,7 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
         const auto factor = without_empty_rows(comm, path, mine.lengths[m], mine.factors[m]);
         files.push_back(prepare_matrix(comm, path, {factor.total, components}, factor.rows, form));
         lists.push_back(prepare_matrix(comm, path_in(folder, row_list_name(mode, form)), {factor.total, 1},
-                                       MatrixRows<std::int64_t>::contiguous(factor.first, factor.list, 1), form));
+                                       MatrixRows::contiguous(factor.first, factor.list, 1), form));
     }
     std::move(lists.begin(), lists.end(), std::back_inserter(files));
     for (const auto& file : files) {
@@ -280,8 +280,5 @@ KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) 
     }
     return shape;
 }
-
-template void write_kruskal(const Communicator&, const std::string&, const KruskalRows<float>&, MatrixForm);
-template void write_kruskal(const Communicator&, const std::string&, const KruskalRows<double>&, MatrixForm);
 
 }  // namespace arges::io

@@ -11,11 +11,10 @@ inline constexpr std::int64_t shortest_listed = 100'000;
 bool is_listed(std::int64_t length, std::int64_t given);
 
 /// This rank's rows of the factors, and the weights, which every rank has.
-template <class T>
 struct KruskalRows {
-    std::span<const T> weights;          ///< lambda, by component
-    std::vector<std::int64_t> lengths;   ///< of the modes: rows of the factors
-    std::vector<MatrixRows<T>> factors;  ///< by mode; the rows have one value for each component
+    MatrixRows weights;                 ///< lambda, by component
+    std::vector<std::int64_t> lengths;  ///< of the modes: rows of the factors
+    std::vector<MatrixRows> factors;    ///< by mode; the rows have one value for each component
 };
 
 /// What a folder holds.
@@ -33,8 +32,7 @@ struct KruskalShape {
 /// renaming, of description.json, which comes when all other files are complete and before they get their names: whatever
 /// happens, kruskal_shape() finds one set or the other. Removes what killed writers left. Collective.
 /// @throws InvalidArgument on every rank
-template <class T>
-void write_kruskal(const Communicator& comm, const std::string& folder, const KruskalRows<T>& mine, MatrixForm form);
+void write_kruskal(const Communicator& comm, const std::string& folder, const KruskalRows& mine, MatrixForm form);
 
 /// Finds what is in a folder, and checks that it fits together: by the checksums in description.json, or, where there is no
 /// such file, by the shapes of the files with the usual names. Collective.

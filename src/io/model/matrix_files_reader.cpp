@@ -1,14 +1,16 @@
 // Rows of matrices in files, as ranks want them: text is parsed in parts by all ranks, which then ask
 // each other for rows; .npy is read in place.
 #include "arges/error.hpp"
+#include "base/element_at.hpp"
 #include "comm/values.hpp"
+#include "io/file/element_text.hpp"
 #include "io/file/npy_array.hpp"
 #include "io/file/text_lines.hpp"
-#include "io/file/text_number.hpp"
 #include "io/model/matrix_files.hpp"
 #include "io/sparse/tns_parse.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace arges::io {
@@ -27,10 +29,10 @@ NpyHeader read_npy_header(const InputFile& file) {
 namespace {
 
 /// The rows that stand in this rank's part of a text file.
-template <class T>
 struct TextRows {
     std::int64_t columns = 0;
-    std::vector<T> values;
+    std::vector<std::byte> values;
+    std::int64_t row_bytes = 0;
     std::vector<std::int64_t> first;  ///< by rank, the number of its first row; and the number of all at the end
 };
 
@@ -52,8 +54,7 @@ std::int64_t find_columns(const InputFile& file) {
 }
 
 /// Appends the values of a line; false with the error if they are wrong.
-template <class T>
-bool parse_row(std::string_view text, TextRows<T>& rows, std::int64_t line, LineError& error) {
+bool parse_row(std::string_view text, const ElementText& element, TextRows& rows, std::int64_t line, LineError& error) {
     const auto words = words_of(text);
     if (words.empty() || words[0][0] == '#') return true;
     if (std::ssize(words) != rows.columns) {
@@ -61,8 +62,10 @@ bool parse_row(std::string_view text, TextRows<T>& rows, std::int64_t line, Line
                            "; give every row the same number"};
         return false;
     }
+    const std::size_t bytes = rows.row_bytes / rows.columns;
     for (const auto word : words) {
-        const auto kind = careful_value(word, rows.values.emplace_back());
+        rows.values.resize(rows.values.size() + bytes);
+        const auto kind = element.read(word, 0, rows.values.data() + rows.values.size() - bytes);
         if (kind == ValueKind::fine) continue;
         const auto* what = kind == ValueKind::not_a_number ? " is not a number; correct it" : " is not finite or too large; correct it";
         error = {line, "value " + quoted(word) + what};
@@ -72,11 +75,11 @@ bool parse_row(std::string_view text, TextRows<T>& rows, std::int64_t line, Line
 }
 
 /// Reads this rank's part. Collective.
-template <class T>
-TextRows<T> read_rows(const InputFile& file) {
+TextRows read_rows(const InputFile& file, const ElementText& element) {
     const auto& comm = file.comm();
-    TextRows<T> rows;
+    TextRows rows;
     rows.columns = find_columns(file);
+    rows.row_bytes = rows.columns * element.kernels().size;
     LineError error;
     std::int64_t lines = 0;
     comm.agree([&] {
@@ -87,7 +90,7 @@ TextRows<T> read_rows(const InputFile& file) {
                 auto line = blocks.lines() - blocks.lines_of_block() + 1;
                 for (std::size_t begin = 0; begin < text.size() && error.line == LineError::none; ++line) {
                     const auto end = text.find('\n', begin);
-                    parse_row(text.substr(begin, end - begin), rows, line, error);
+                    parse_row(text.substr(begin, end - begin), element, rows, line, error);
                     begin = end + 1;
                 }
             }
@@ -99,7 +102,7 @@ TextRows<T> read_rows(const InputFile& file) {
     const auto lines_before = sum_before(comm, lines);
     if (error.line != LineError::none) error.line += lines_before;
     throw_first(comm, file.path(), error);
-    const std::vector<std::int64_t> own{std::ssize(rows.values) / rows.columns};
+    const std::vector<std::int64_t> own{std::ssize(rows.values) / rows.row_bytes};
     rows.first.assign(1, 0);
     for (auto count : gathered(comm, own)) rows.first.push_back(rows.first.back() + count);
     return rows;
@@ -112,18 +115,19 @@ void check_wanted(const InputFile& file, std::span<const std::int64_t> wanted, s
                                   " rows; use the files that belong to this tensor");
 }
 
+/// Room for elements.
+using Room = std::function<void*(std::int64_t count)>;
+
 /// Asks the ranks that have them for rows. Collective.
-template <class T>
-std::vector<T> deliver(const InputFile& file, const TextRows<T>& rows, std::span<const std::int64_t> wanted) {
+void deliver(const InputFile& file, const TextRows& rows, std::span<const std::int64_t> wanted, const Room& room) {
     const auto& comm = file.comm();
-    const std::size_t columns = rows.columns;
     std::vector<std::vector<std::int64_t>> asked(comm.size());
-    std::vector<std::vector<T>> answers(asked.size());
+    std::vector<std::vector<std::byte>> answers(asked.size());
     std::vector<std::size_t> owner;
-    std::vector<T> result;
+    void* result = nullptr;
     comm.agree([&] {
         check_wanted(file, wanted, rows.first.back());
-        result.resize(wanted.size() * columns);
+        result = room(std::ssize(wanted) * rows.columns);
         for (auto row : wanted) {
             const auto behind = std::upper_bound(rows.first.begin(), rows.first.end(), row);
             owner.push_back(static_cast<std::size_t>(behind - rows.first.begin()) - 1);
@@ -135,53 +139,47 @@ std::vector<T> deliver(const InputFile& file, const TextRows<T>& rows, std::span
     comm.agree([&] {
         for (std::size_t r = 0; r < asked.size(); ++r)
             for (auto row : asked[r]) {
-                const auto* first = rows.values.data() + (row - own_first) * columns;
-                answers[r].insert(answers[r].end(), first, first + columns);
+                const auto* first = rows.values.data() + (row - own_first) * rows.row_bytes;
+                answers[r].insert(answers[r].end(), first, first + rows.row_bytes);
             }
     });
-    answers = exchanged(comm, std::move(answers));
-    std::vector<std::size_t> next(answers.size(), 0);
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        std::copy_n(answers[owner[i]].data() + next[owner[i]], columns, result.data() + i * columns);
-        next[owner[i]] += columns;
-    }
-    return result;
+    answers = comm.all_to_all(answers);
+    std::vector<std::int64_t> next(answers.size(), 0);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        std::memcpy(element_at(result, i, rows.row_bytes), element_at(answers[owner[i]].data(), next[owner[i]]++, rows.row_bytes),
+                    rows.row_bytes);
 }
 
 /// Numbers that stand one after the other in a .npy file, from number `first` on. Local.
-template <class T>
-std::vector<T> read_npy_numbers(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count) {
+void read_npy_numbers(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count, ElementType type, void* to) {
     std::vector<std::byte> bytes(count * header.type.bytes);
-    std::vector<T> numbers(count);
     file.read_exactly(header.data + first * header.type.bytes, bytes.data(), bytes.size());
-    convert_numbers(header.type, bytes.data(), count, numbers.data());
-    return numbers;
+    convert_numbers(header.type, bytes.data(), count, type, to);
 }
 
 /// Neighbouring rows, row after row. Local.
-template <class T>
-std::vector<T> read_npy_run(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count) {
+std::vector<std::byte> read_npy_run(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count,
+                                    ElementType type) {
     const auto [rows, columns] = header.shape;
-    if (!header.is_fortran_order) return read_npy_numbers<T>(file, header, first * columns, count * columns);
-    std::vector<T> run(count * columns);
-    for (std::int64_t c = 0; c < columns; ++c) {
-        const auto column = read_npy_numbers<T>(file, header, c * rows + first, count);
-        for (std::size_t i = 0; i < column.size(); ++i)
-            run[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)] = column[i];
+    const auto size = element_kernels(type).size;
+    std::vector<std::byte> run(count * columns * size), column(header.is_fortran_order ? count * size : 0);
+    if (!header.is_fortran_order) read_npy_numbers(file, header, first * columns, count * columns, type, run.data());
+    for (std::int64_t c = 0; c < columns && header.is_fortran_order; ++c) {
+        read_npy_numbers(file, header, c * rows + first, count, type, column.data());
+        for (std::int64_t i = 0; i < count; ++i)
+            copy_element(element_at(run.data(), i * columns + c, size), element_at(column.data(), i, size), size);
     }
     return run;
 }
 
 /// Reads rows where they are, neighbours together. Local.
-template <class T>
-std::vector<T> read_npy_rows(const InputFile& file, const NpyHeader& header, std::span<const std::int64_t> wanted) {
+void read_npy_rows(const InputFile& file, const NpyHeader& header, std::span<const std::int64_t> wanted, ElementType type, void* result) {
     constexpr std::int64_t most_bytes = 1 << 20, short_gap_bytes = 4096;
     const auto row_bytes = std::max<std::int64_t>(1, header.shape.columns * header.type.bytes);
-    check_wanted(file, wanted, header.shape.rows);
     std::vector<std::size_t> sequence(wanted.size());
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
-    std::vector<T> result(wanted.size() * static_cast<std::size_t>(header.shape.columns));
+    const auto bytes = header.shape.columns * element_kernels(type).size;  // of a row of elements
     for (std::size_t i = 0, j = 0; i < sequence.size(); i = j) {
         const auto first = wanted[sequence[i]];
         auto last = first;
@@ -190,12 +188,10 @@ std::vector<T> read_npy_rows(const InputFile& file, const NpyHeader& header, std
             const bool is_far = (row - last - 1) * row_bytes > short_gap_bytes || (row - first) * row_bytes >= most_bytes;
             if (row > first && is_far) break;
         }
-        const auto run = read_npy_run<T>(file, header, first, last - first + 1);
-        const std::size_t columns = header.shape.columns;
+        const auto run = read_npy_run(file, header, first, last - first + 1, type);
         for (auto k = i; k < j; ++k)
-            std::copy_n(run.data() + (wanted[sequence[k]] - first) * columns, columns, result.data() + sequence[k] * columns);
+            std::memcpy(element_at(result, sequence[k], bytes), element_at(run.data(), wanted[sequence[k]] - first, bytes), bytes);
     }
-    return result;
 }
 
 }  // namespace
@@ -209,28 +205,25 @@ MatrixShape matrix_shape(const Communicator& comm, const std::string& path) {
         if (binary) shape = read_npy_header(file).shape;
     });
     if (binary) return shape;
-    const auto rows = read_rows<double>(file);
+    const auto rows = read_rows(file, element_text(ElementType::float64));
     return {rows.first.back(), rows.columns};
 }
 
-template <class T>
-std::vector<T> read_matrix(const Communicator& comm, const std::string& path, std::span<const std::int64_t> rows) {
+void read_matrix(const Communicator& comm, const std::string& path, std::span<const std::int64_t> rows, ElementType type,
+                 const Room& room) {
     const InputFile file(comm, path);
-    std::vector<T> result;
     bool binary = false;
     comm.agree([&] {
         binary = is_npy(file);
         if (!binary) return;
-        result = read_npy_rows<T>(file, read_npy_header(file), rows);
-        if (std::any_of(result.begin(), result.end(), [](T value) { return !std::isfinite(value); }))
-            throw InvalidArgument(path + ": a value is infinite or not a number; make the file again");
+        const auto header = read_npy_header(file);
+        check_wanted(file, rows, header.shape.rows);
+        const auto count = std::ssize(rows) * header.shape.columns;
+        auto* const result = room(count);
+        if (count > 0) read_npy_rows(file, header, rows, type, result);
+        if (!are_finite(type, result, count)) throw InvalidArgument(path + ": a value is infinite or not a number; make the file again");
     });
-    if (binary) return result;
-    return deliver(file, read_rows<T>(file), rows);
+    if (!binary) deliver(file, read_rows(file, element_text(type)), rows, room);
 }
-
-template std::vector<std::int64_t> read_matrix(const Communicator&, const std::string&, std::span<const std::int64_t>);
-template std::vector<float> read_matrix(const Communicator&, const std::string&, std::span<const std::int64_t>);
-template std::vector<double> read_matrix(const Communicator&, const std::string&, std::span<const std::int64_t>);
 
 }  // namespace arges::io

@@ -2,6 +2,8 @@
 #include "io/sparse/mtx_reader.hpp"
 
 #include "arges/error.hpp"
+#include "base/element_at.hpp"
+#include "base/related_value.hpp"
 #include "comm/values.hpp"
 #include "interface/sparse_state.hpp"
 #include "io/file/text_number.hpp"
@@ -97,22 +99,12 @@ void read_sizes(std::string_view line, MatrixHeader& header) {
                               ", but one with a symmetry is square; correct the header");
 }
 
-template <class T>
-T mirrored(const T& element, MatrixSymmetry symmetry) {
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-        if (symmetry == MatrixSymmetry::hermitian) return std::conj(element);
-    if constexpr (!std::is_same_v<T, bool>)
-        if (symmetry == MatrixSymmetry::skew) return PlusTimes<T>::negate(element);
-    return element;
-}
-
-/// What elements of type T cannot hold.
-template <class T>
-void check_type(const InputFile& file, const MatrixHeader& header) {
+/// Refuses what elements of the type cannot hold.
+void check_type(const InputFile& file, const MatrixHeader& header, ElementType type) {
     const auto refuse = [&](const char* why) { throw InvalidArgument(file.path() + ", line 1: " + why); };
-    if (header.field == MatrixHeader::Field::complex && !std::is_same_v<T, std::complex<double>>)
+    if (header.field == MatrixHeader::Field::complex && type != ElementType::complex128)
         refuse("the values are complex; read the file as std::complex<double>");
-    if (header.symmetry == MatrixSymmetry::skew && std::is_unsigned_v<T>)
+    if (header.symmetry == MatrixSymmetry::skew && type == ElementType::boolean)
         refuse("the matrix is skew-symmetric, and bool has no negatives; read the file as double");
 }
 
@@ -176,75 +168,62 @@ MatrixHeader matrix_header(const InputFile& file, bool compressed) {
     throw InvalidArgument(file.path() + ": the numbers of rows, columns and entries are missing behind the header; complete the file");
 }
 
-template <class T>
-ReadNonzeros<T> read_matrix_market(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room) {
+ReadNonzeros read_matrix_market(const InputFile& file, const ElementText& text, const SparseReadOptions& options, bool compressed,
+                                std::int64_t room) {
     const auto& comm = file.comm();
     const auto header = from_first_rank(comm, [&] {
         const auto found = matrix_header(file, compressed);
-        check_type<T>(file, found);
+        check_type(file, found, text.type);
         return found;
     });
     const std::vector<std::int64_t> lengths{header.rows, header.columns};
     const bool keeps_lines = options.duplicates == Duplicates::refuse;
-    const ReadingShape shape{comm.size(), 2, reading_bytes<T>, file.size(), true, compressed, keeps_lines, false, lengths};
-    auto text = parse_text<T>(file, options, {2, IndexBase::one, lengths, rules_of(header)}, header.text, shape, header.per_line(), room);
-    const auto found = comm.sum(text.nonzeros.count());
+    const ReadingShape shape{comm.size(), 2, reading_bytes(text), file.size(), true, compressed, keeps_lines, false, lengths};
+    auto parsed =
+        parse_text(file, text, options, {2, IndexBase::one, lengths, rules_of(header)}, header.text, shape, header.per_line(), room);
+    const auto found = comm.sum(parsed.nonzeros.count());
     if (found != header.entries)
         throw InvalidArgument(file.path() + ", line " + std::to_string(header.text.lines) + ": " + std::to_string(header.entries) +
                               " entries are announced, but the file has " + std::to_string(found) +
                               "; correct the number, or complete the file");
-    for (auto& column : text.nonzeros.indices)
+    for (auto& column : parsed.nonzeros.indices)
         for (auto& index : column) --index;
-    ReadNonzeros<T> result;
+    ReadNonzeros result;
     result.symmetry = header.symmetry;
-    text.nonzeros.lengths = lengths;
+    parsed.nonzeros.lengths = lengths;
     result.report.form = compressed ? "gzip MatrixMarket" : "MatrixMarket";
     result.report.bytes = file.size();
-    result.report.lines = text.lines;
+    result.report.lines = parsed.lines;
     result.report.index_base = 1;
     result.report.lengths = lengths;
-    result.nonzeros = std::move(text.nonzeros);
-    result.lines = std::move(text.numbers);
+    result.nonzeros = std::move(parsed.nonzeros);
+    result.lines = std::move(parsed.numbers);
     result.report.entries = header.entries;
     return result;
 }
 
-template <class T>
-void expand(AnyNonzeros& nonzeros, MatrixSymmetry symmetry) {
+void expand(AnyNonzeros& nonzeros, MatrixSymmetry symmetry, const ElementText& text) {
     auto &rows = nonzeros.indices[0], &columns = nonzeros.indices[1];
-    const auto count = rows.size();
+    const auto count = std::ssize(rows), bytes = nonzeros.values.element_bytes();
+    const auto factor = factor_bits(symmetry == MatrixSymmetry::skew, symmetry == MatrixSymmetry::hermitian);
     auto to = 2 * count;
-    for (std::size_t i = 0; i < count; ++i) to -= rows[i] == columns[i] ? 1 : 0;
+    for (std::int64_t i = 0; i < count; ++i) to -= rows[i] == columns[i] ? 1 : 0;
     auto values = nonzeros.values.room_for(to);
-    const auto* const element = reinterpret_cast<const T*>(nonzeros.values.data());
-    auto* const element_to = reinterpret_cast<T*>(values.data());
     for (auto* column : {&rows, &columns}) column->resize(to);
     for (auto i = count; i-- > 0;) {  // from behind: an entry moves to the right or stays
         const auto row = rows[i], column = columns[i];
-        const auto put = [&](std::int64_t r, std::int64_t c, const T& value) {
+        const auto put = [&](std::int64_t r, std::int64_t c) {
             --to;
             rows[to] = r;
             columns[to] = c;
-            element_to[to] = value;
+            auto* const place = element_at(values.data(), to, bytes);
+            copy_element(place, element_at(nonzeros.values.data(), i, bytes), bytes);
+            return place;
         };
-        if (row != column) put(column, row, mirrored(element[i], symmetry));
-        put(row, column, element[i]);
+        if (row != column) text.relate(factor, put(column, row));
+        put(row, column);
     }
     nonzeros.values = std::move(values);
 }
-
-#define ARGES_INSTANTIATE(T) template ReadNonzeros<T> read_matrix_market(const InputFile&, const SparseReadOptions&, bool, std::int64_t);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-ARGES_INSTANTIATE(std::complex<double>)
-ARGES_INSTANTIATE(std::int64_t)
-ARGES_INSTANTIATE(std::uint8_t)
-#undef ARGES_INSTANTIATE
-
-template void expand<float>(AnyNonzeros&, MatrixSymmetry);
-template void expand<double>(AnyNonzeros&, MatrixSymmetry);
-template void expand<std::complex<double>>(AnyNonzeros&, MatrixSymmetry);
-template void expand<std::int64_t>(AnyNonzeros&, MatrixSymmetry);
-template void expand<bool>(AnyNonzeros&, MatrixSymmetry);
 
 }  // namespace arges::io

@@ -29,11 +29,10 @@ MatrixHeader matrix_header(const InputFile& file, bool compressed);
 
 /// Reads a matrix, without the elements that its symmetry implies; collective. `room` is the number of bytes that nonzeros may take on a
 /// rank, with those elements. @throws InvalidArgument or OutOfMemory on every rank
-template <class T>
-ReadNonzeros<T> read_matrix_market(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room);
+ReadNonzeros read_matrix_market(const InputFile& file, const ElementText& text, const SparseReadOptions& options, bool compressed,
+                                std::int64_t room);
 
 /// Puts behind each element that is not on the diagonal the one that the symmetry implies. Local.
-template <class T>
-void expand(AnyNonzeros& nonzeros, MatrixSymmetry symmetry);
+void expand(AnyNonzeros& nonzeros, MatrixSymmetry symmetry, const ElementText& text);
 
 }  // namespace arges::io

@@ -43,7 +43,7 @@ struct TextSample {
 
     /// Counts the entries of whole lines; what cannot be read does not count.
     void add(std::string_view lines, int order) {
-        TnsParser<double> parser({order, IndexBase::detect, {}}, false);
+        TnsParser parser({order, IndexBase::detect, {}}, element_text(ElementType::float64), false);
         const auto count = std::count(lines.begin(), lines.end(), '\n');
         parser.parse(lines, count, 1);
         bytes += std::ssize(lines);

@@ -26,15 +26,13 @@ BinaryShape own_binary_shape(const InputFile& file);
 /// Of SPLATT's form. Local. @throws InvalidArgument if the header is wrong
 BinaryShape splatt_shape(const InputFile& file);
 
-/// Reads our form. Collective. @throws InvalidArgument or OutOfMemory on every rank
-template <class T>
-ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room);
-/// Reads SPLATT's form. Collective. @throws InvalidArgument or OutOfMemory on every rank
-template <class T>
-ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room);
+/// Reads our form as float or double. Collective. @throws InvalidArgument or OutOfMemory on every rank
+ReadNonzeros read_own_binary(const InputFile& file, ElementType type, std::int64_t room);
+/// Reads SPLATT's form likewise. Collective. @throws InvalidArgument or OutOfMemory on every rank
+ReadNonzeros read_splatt_binary(const InputFile& file, ElementType type, std::int64_t room);
 
-/// Writes our form. Collective. @throws InvalidArgument on every rank
-template <class T>
-void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values, const std::string& path);
+/// Writes our form of float or double. Collective. @throws InvalidArgument on every rank
+void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const SparseValues& values,
+                      const std::string& path);
 
 }  // namespace arges::io

@@ -3,12 +3,12 @@
 #include "base/math.hpp"
 #include "interface/sparse_state.hpp"
 #include "io/file/checksum.hpp"
+#include "io/file/number_type.hpp"
 #include "io/sparse/reading_memory.hpp"
 #include "io/sparse/sparse_binary.hpp"
 #include "io/sparse/sparse_binary_layout.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace arges::io {
 
@@ -51,18 +51,14 @@ void append_indices(const InputFile& file, std::span<const char> bytes, std::uin
         refuse(file, "index " + std::to_string(largest) + " in a mode of length " + std::to_string(length));
 }
 
-template <class T>
-void append_values(const InputFile& file, std::span<const char> bytes, std::uint64_t width, std::vector<T>& values) {
-    Taker taker(bytes);
-    bool finite = true;
-    for (std::size_t i = 0; i < bytes.size() / width; ++i) {
-        const double value = width == 4 ? static_cast<double>(taker.take<float>()) : taker.take<double>();
-        values.push_back(static_cast<T>(value));
-        finite = finite && std::isfinite(values.back());
-    }
-    if (!finite)
+/// Converts values of one width to elements; returns what is behind them.
+std::byte* put_values(const InputFile& file, std::span<char> bytes, int width, ElementType type, std::byte* to) {
+    const auto size = element_kernels(type).size, count = std::ssize(bytes) / width;
+    convert_numbers({'f', width}, reinterpret_cast<std::byte*>(bytes.data()), count, type, to);
+    if (!are_finite(type, to, count))
         throw InvalidArgument(file.path() + ": a value is infinite or not a number" +
-                              (sizeof(T) < width ? ", perhaps only as float; read it as double" : "; make the file again"));
+                              (size < width ? ", perhaps only as float; read it as double" : "; make the file again"));
+    return to + count * size;
 }
 
 void check_width(const InputFile& file, std::uint64_t width, const char* of) {
@@ -81,23 +77,20 @@ void check_bytes(const InputFile& file, std::int64_t expected) {
     if (file.size() > expected) refuse(file, std::to_string(file.size()) + " bytes instead of " + std::to_string(expected));
 }
 
-template <class T>
-void check_room(const InputFile& file, const std::vector<std::int64_t>& lengths, std::int64_t count, bool is_distinct, std::int64_t room) {
+/// Room for so many nonzeros. @throws OutOfMemory if reading them takes more memory than there is
+AnyNonzeros with_room(const InputFile& file, const std::vector<std::int64_t>& lengths, std::int64_t count, bool is_distinct,
+                      ElementType type, std::int64_t room) {
+    const auto& kernels = element_kernels(type);
     const ReadingShape shape{.ranks = file.comm().size(),
                              .order = static_cast<int>(lengths.size()),
-                             .value_bytes = sizeof(T),
+                             .value_bytes = kernels.size,
                              .file_bytes = file.size(),
                              .is_text = false,
                              .is_distinct = is_distinct,
                              .lengths = lengths};
     check_reading_room(file, reading_memory(shape, count), room);
-}
-
-template <class T>
-sparse::Nonzeros<T> with_room(std::vector<std::int64_t> lengths, std::int64_t count) {
-    auto result = no_nonzeros<T>(std::move(lengths));
+    AnyNonzeros result(no_indices(lengths), SparseValues(kernels, count));
     for (auto& column : result.indices) column.reserve(count);
-    result.values.reserve(count);
     return result;
 }
 
@@ -152,18 +145,17 @@ BinaryShape own_binary_shape(const InputFile& file) {
     return {header.lengths, header.count, header.value_bytes};
 }
 
-template <class T>
-ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room) {
+ReadNonzeros read_own_binary(const InputFile& file, ElementType type, std::int64_t room) {
     const auto& comm = file.comm();
-    ReadNonzeros<T> result;
+    ReadNonzeros result;
     std::vector<std::int64_t> table;
     BinaryHeader header;
     comm.agree([&] {
         header = read_header(file, table);
         const auto begin = part_begin(header.count, comm.rank(), comm.size());
         const auto end = part_begin(header.count, comm.rank() + 1, comm.size());
-        check_room<T>(file, header.lengths, end - begin, true, room);
-        result.nonzeros = with_room<T>(header.lengths, end - begin);
+        result.nonzeros = with_room(file, header.lengths, end - begin, true, type, room);
+        auto* values = result.nonzeros.values.data();
         std::vector<char> bytes;
         auto offset = header.bytes();
         std::int64_t first = 0;
@@ -172,7 +164,7 @@ ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room) {
             if (skip >= stop) continue;
             bytes.resize(header.block_bytes(table[b]));
             file.read_exactly(offset, bytes.data(), bytes.size());
-            const auto content = std::span<const char>(bytes).first(bytes.size() - 4);
+            const auto content = std::span<char>(bytes).first(bytes.size() - 4);
             if (Taker(std::span<const char>(bytes).last(4)).take<std::uint32_t>() != checksum_of(content))
                 refuse(file, "the checksum of block " + std::to_string(b + 1) + " of " + std::to_string(table.size()) + " is wrong");
             const auto piece = [&](std::int64_t at, std::uint32_t width) {
@@ -181,8 +173,8 @@ ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room) {
             for (std::size_t m = 0; m < header.order; ++m)
                 append_indices(file, piece(static_cast<std::int64_t>(m) * table[b] * header.index_bytes, header.index_bytes),
                                header.index_bytes, header.lengths[m], result.nonzeros.indices[m]);
-            append_values(file, piece(static_cast<std::int64_t>(header.order) * table[b] * header.index_bytes, header.value_bytes),
-                          header.value_bytes, result.nonzeros.values);
+            values = put_values(file, piece(static_cast<std::int64_t>(header.order) * table[b] * header.index_bytes, header.value_bytes),
+                                static_cast<int>(header.value_bytes), type, values);
         }
     });
     result.distinct = true;
@@ -252,17 +244,16 @@ BinaryShape splatt_shape(const InputFile& file) {
     return {header.lengths, header.count, static_cast<std::int64_t>(header.value_bytes)};
 }
 
-template <class T>
-ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room) {
+ReadNonzeros read_splatt_binary(const InputFile& file, ElementType type, std::int64_t room) {
     const auto& comm = file.comm();
-    ReadNonzeros<T> result;
+    ReadNonzeros result;
     SplattHeader header;
     comm.agree([&] {
         header = read_splatt_header(file);
         const auto begin = part_begin(header.count, comm.rank(), comm.size());
         const auto end = part_begin(header.count, comm.rank() + 1, comm.size());
-        check_room<T>(file, header.lengths, end - begin, false, room);
-        result.nonzeros = with_room<T>(header.lengths, end - begin);
+        result.nonzeros = with_room(file, header.lengths, end - begin, false, type, room);
+        auto* values = result.nonzeros.values.data();
         const std::int64_t width = header.index_bytes;
         auto array = header.data;
         for (std::size_t m = 0; m < header.lengths.size(); ++m, array += header.count * width)
@@ -270,17 +261,10 @@ ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room) {
                 append_indices(file, bytes, header.index_bytes, header.lengths[m], result.nonzeros.indices[m]);
             });
         in_pieces(file, array, begin, end, header.value_bytes,
-                  [&](std::span<const char> bytes) { append_values(file, bytes, header.value_bytes, result.nonzeros.values); });
+                  [&](std::span<char> bytes) { values = put_values(file, bytes, static_cast<int>(header.value_bytes), type, values); });
     });
     result.report = {"SPLATT binary", file.size(), 0, 0, header.count, 0, header.lengths, {}};
     return result;
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template ReadNonzeros<T> read_own_binary(const InputFile&, std::int64_t);                                                              \
-    template ReadNonzeros<T> read_splatt_binary(const InputFile&, std::int64_t);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

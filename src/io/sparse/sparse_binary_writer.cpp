@@ -1,4 +1,5 @@
 // The binary form of sparse tensors: ranks write blocks of nonzeros with checksums at places that follow from the counts of all.
+#include "base/element_at.hpp"
 #include "comm/values.hpp"
 #include "io/file/checksum.hpp"
 #include "io/sparse/sparse_binary.hpp"
@@ -17,8 +18,11 @@ public:
     explicit Packer(std::int64_t bytes) : bytes_(bytes) {}
     template <class V>
     void put(const V& value) {
-        std::memcpy(bytes_.data() + used_, &value, sizeof(V));
-        used_ += sizeof(V);
+        put(&value, sizeof(V));
+    }
+    void put(const void* data, std::size_t bytes) {
+        std::memcpy(bytes_.data() + used_, data, bytes);
+        used_ += bytes;
     }
     /// Adds the checksum of what is there, and returns all.
     const std::vector<char>& finish() {
@@ -46,8 +50,7 @@ Packer packed(const BinaryHeader& header, const std::vector<std::int64_t>& table
 }
 
 /// Nonzeros [begin, end) as a block.
-template <class T>
-Packer packed(const sparse::NonzeroIndices& x, std::span<const T> values, std::size_t begin, std::size_t end, const BinaryHeader& header) {
+Packer packed(const sparse::NonzeroIndices& x, const SparseValues& values, std::size_t begin, std::size_t end, const BinaryHeader& header) {
     Packer packer(header.block_bytes(end - begin));
     for (const auto& column : x.indices)
         for (auto i = begin; i < end; ++i) {
@@ -56,14 +59,13 @@ Packer packed(const sparse::NonzeroIndices& x, std::span<const T> values, std::s
             else
                 packer.put(column[i]);
         }
-    for (auto i = begin; i < end; ++i) packer.put(values[i]);
+    packer.put(element_at(values.data(), begin, header.value_bytes), (end - begin) * header.value_bytes);
     return packer;
 }
 
 }  // namespace
 
-template <class T>
-void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values,
+void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const SparseValues& values,
                       const std::string& path) {
     constexpr auto most = BinaryHeader::block_nonzeros;
     BinaryHeader header;
@@ -71,7 +73,7 @@ void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& no
     header.lengths = nonzeros.lengths;
     const auto longest = *std::max_element(header.lengths.begin(), header.lengths.end());
     header.index_bytes = longest <= std::int64_t{1} << 32 ? 4 : 8;
-    header.value_bytes = sizeof(T);
+    header.value_bytes = values.element_bytes();
     const auto count = nonzeros.count();
     std::vector<std::int64_t> own(count / most, most);
     if (count % most > 0) own.push_back(count % most);
@@ -94,8 +96,5 @@ void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& no
     });
     file.commit();
 }
-
-template void write_own_binary(const Communicator&, const sparse::NonzeroIndices&, std::span<const float>, const std::string&);
-template void write_own_binary(const Communicator&, const sparse::NonzeroIndices&, std::span<const double>, const std::string&);
 
 }  // namespace arges::io

@@ -21,11 +21,10 @@ namespace {
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
 
 /// This rank's part of the text as it was parsed.
-template <class T>
 struct Part {
-    explicit Part(TnsParser<T> empty) : parser(std::move(empty)) {}
-    TnsParser<T> parser;
-    sparse::Nonzeros<T> nonzeros{};       ///< when all is read
+    explicit Part(TnsParser empty) : parser(std::move(empty)) {}
+    TnsParser parser;
+    AnyNonzeros nonzeros{};               ///< when all is read
     std::vector<std::int64_t> numbers{};  ///< of their lines, if wanted
     LineError error{};                    ///< with the number of the line in the file
     std::int64_t lines = 0;               ///< of the part
@@ -35,8 +34,7 @@ struct Part {
 };
 
 /// Ends parsing.
-template <class T>
-void finish(Part<T>& part) {
+void finish(Part& part) {
     part.nonzeros = part.parser.take();
     part.numbers = part.parser.take_lines();
 }
@@ -52,7 +50,7 @@ struct Block {
 struct Room {
     std::int64_t bytes = 0;
     ReadingShape shape{};
-    std::int64_t per_line = 1;
+    std::int64_t per_line = 1, nonzero_bytes = 1;
     std::function<void(double done)> progress;
 
     /// Nonzeros that a rank will have where it parses so many lines.
@@ -66,17 +64,15 @@ Block latest_block(const LineBlocks& blocks, std::string_view text, double expec
 }
 
 /// How many nonzeros to make room for, from the rate of the text so far; not more than fit into memory.
-template <class T>
-std::int64_t expected_count(const Part<T>& part, const Block& block, const Room& room) {
+std::int64_t expected_count(const Part& part, const Block& block, const Room& room) {
     const auto known = part.parser.count() + block.lines;
     const double rate = static_cast<double>(known) / part.bytes, left = std::max(0.0, block.expected_bytes - part.bytes);
-    const auto most = room.bytes / nonzeros_bytes<T>(room.shape.order, 1);
+    const auto most = room.bytes / room.nonzero_bytes;
     return std::max(known, std::min(known + static_cast<std::int64_t>(1.02 * rate * left), most));
 }
 
 /// Parses a block behind those that the part has.
-template <class T>
-void parse_block(Part<T>& part, const Block& block, const Room& room) {
+void parse_block(Part& part, const Block& block, const Room& room) {
     if (part.over_memory) return;
     try {
         part.bytes += block.text.size();
@@ -89,8 +85,7 @@ void parse_block(Part<T>& part, const Block& block, const Room& room) {
     }
 }
 
-template <class T>
-void parse_plain(const InputFile& file, const TextHeader& header, Part<T>& part, const Room& room) {
+void parse_plain(const InputFile& file, const TextHeader& header, Part& part, const Room& room) {
     const auto& comm = file.comm();
     comm.agree([&] {
         auto source = FileLines::part_of(file, header.bytes);
@@ -145,8 +140,7 @@ std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const G
 }
 
 /// Puts the nonzeros in file order and in equal parts. Block b of rank r is number b (ranks - 1) + r - 1 of the file.
-template <class T>
-void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std::vector<std::int64_t>& lines,
+void restore_order(const Communicator& comm, AnyNonzeros& nonzeros, std::vector<std::int64_t>& lines,
                    const std::vector<std::int64_t>& counts) {
     const auto all = gathered(comm, counts);
     const auto rounds = counts.size(), ranks = static_cast<std::size_t>(comm.size());
@@ -154,7 +148,7 @@ void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std:
     std::vector<std::int32_t> to;
     std::int64_t total = 0;
     comm.agree([&] {
-        numbers.reserve(nonzeros.values.size());
+        numbers.reserve(nonzeros.count());
         for (std::size_t b = 0; b < rounds; ++b)
             for (std::size_t r = 0; r < ranks; ++r) {
                 const auto count = all[r * rounds + b];
@@ -178,14 +172,19 @@ void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std:
         });
     };
     for (auto& column : nonzeros.indices) deliver(column);
-    deliver(nonzeros.values);
+    const auto values = route_column(comm, to, std::move(nonzeros.values));
+    comm.agree([&] {
+        nonzeros.values = values.room_for(values.count());
+        const auto bytes = values.element_bytes();
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            copy_element(element_at(nonzeros.values.data(), numbers[i] - begin, bytes), element_at(values.data(), i, bytes), bytes);
+    });
     const bool has_lines = comm.maximum(std::ssize(lines)) > 0;
     if (has_lines) deliver(lines);
 }
 
 /// Inflates on rank 0, in blocks of text that the other ranks parse in turn while it goes on.
-template <class T>
-void parse_compressed(const InputFile& file, Part<T>& part, const Room& room) {
+void parse_compressed(const InputFile& file, Part& part, const Room& room) {
     const auto& comm = file.comm();
     std::optional<GzipSource> source;
     std::optional<LineBlocks> blocks;
@@ -224,8 +223,7 @@ void parse_compressed(const InputFile& file, Part<T>& part, const Room& room) {
 }
 
 /// On one rank.
-template <class T>
-void parse_compressed_alone(const InputFile& file, Part<T>& part, const Room& room) {
+void parse_compressed_alone(const InputFile& file, Part& part, const Room& room) {
     GzipSource source(file);
     LineBlocks blocks(source, block_bytes);
     try {
@@ -246,13 +244,12 @@ std::unique_ptr<ByteSource> text_source(const InputFile& file, bool compressed) 
     return std::make_unique<FileLines>(file, 0, file.size());
 }
 
-template <class T>
-ParsedText<T> parse_text(const InputFile& file, const SparseReadOptions& options, TnsRules rules, const TextHeader& header,
-                         ReadingShape shape, std::int64_t per_line, std::int64_t room_bytes) {
+ParsedText parse_text(const InputFile& file, const ElementText& text, const SparseReadOptions& options, TnsRules rules,
+                      const TextHeader& header, ReadingShape shape, std::int64_t per_line, std::int64_t room_bytes) {
     const auto& comm = file.comm();
     if (rules.matrix && shape.is_compressed) rules.matrix->header_lines = header.lines;
-    const Room room{room_bytes, shape, per_line, options.progress};
-    Part<T> part(TnsParser<T>(rules, shape.keeps_lines));
+    const Room room{room_bytes, shape, per_line, SparsePattern::bytes(rules.order, 1) + text.kernels().size, options.progress};
+    Part part(TnsParser(rules, text, shape.keeps_lines));
     if (!shape.is_compressed)
         parse_plain(file, header, part, room);
     else if (comm.size() == 1)
@@ -266,7 +263,7 @@ ParsedText<T> parse_text(const InputFile& file, const SparseReadOptions& options
             throw OutOfMemory(file.path() + ": rank " + std::to_string(comm.rank()) +
                               " could not allocate memory for its nonzeros; use more ranks or free memory");
     });
-    ParsedText<T> result{.nonzeros = std::move(part.nonzeros), .numbers = std::move(part.numbers)};
+    ParsedText result{.nonzeros = std::move(part.nonzeros), .numbers = std::move(part.numbers)};
     result.lines = comm.sum(part.lines) + (shape.is_compressed ? 0 : header.lines);
     for (int m = 0; m < rules.order; ++m) result.largest.push_back(comm.maximum(part.parser.largest()[m]));
     result.has_zero = comm.maximum(part.parser.has_zero() ? 1 : 0) == 1;
@@ -274,15 +271,5 @@ ParsedText<T> parse_text(const InputFile& file, const SparseReadOptions& options
     if (result.error_if_zero_based.line != LineError::none) result.error_if_zero_based.line += part.first_line;
     return result;
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template ParsedText<T> parse_text(const InputFile&, const SparseReadOptions&, TnsRules, const TextHeader&, ReadingShape, std::int64_t, \
-                                      std::int64_t);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-ARGES_INSTANTIATE(std::complex<double>)
-ARGES_INSTANTIATE(std::int64_t)
-ARGES_INSTANTIATE(std::uint8_t)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

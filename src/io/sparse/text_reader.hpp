@@ -6,11 +6,9 @@
 #include "io/file/text_lines.hpp"
 #include "io/sparse/reading_memory.hpp"
 #include "io/sparse/tns_parse.hpp"
-#include "sparse/nonzeros.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 namespace arges::io {
@@ -19,9 +17,8 @@ namespace arges::io {
 enum class MatrixSymmetry { general, symmetric, skew, hermitian };
 
 /// The nonzeros of this rank, and what is known about all.
-template <class T>
 struct ReadNonzeros {
-    sparse::Nonzeros<T> nonzeros;                       ///< in file order, counted from 0
+    AnyNonzeros nonzeros;                               ///< in file order, counted from 0
     std::vector<std::int64_t> lines;                    ///< of the nonzeros, for text when duplicates are refused
     ReadReport report;                                  ///< form, bytes, lines, index_base, entries, lengths
     bool distinct = false;                              ///< known to have no duplicates
@@ -29,8 +26,9 @@ struct ReadNonzeros {
 };
 
 /// Memory of a value while it is read: those of other types than float and double are copied in the end.
-template <class T>
-constexpr std::int64_t reading_bytes = (std::is_floating_point_v<T> ? 1 : 2) * std::int64_t{sizeof(T)};
+inline std::int64_t reading_bytes(const ElementText& text) {
+    return (text.type == ElementType::float32 || text.type == ElementType::float64 ? 1 : 2) * text.kernels().size;
+}
 
 /// What stands before the entries.
 struct TextHeader {
@@ -38,9 +36,8 @@ struct TextHeader {
 };
 
 /// What was parsed.
-template <class T>
 struct ParsedText {
-    sparse::Nonzeros<T> nonzeros;         ///< of this rank, in file order and equal parts, with indices as they stand in the file
+    AnyNonzeros nonzeros;                 ///< of this rank, in file order and equal parts, with indices as they stand in the file
     std::vector<std::int64_t> numbers{};  ///< of their lines, if wanted
     std::int64_t lines = 0;               ///< of the file
     std::vector<std::int64_t> largest{};  ///< index of each mode, over all ranks
@@ -55,13 +52,11 @@ std::unique_ptr<ByteSource> text_source(const InputFile& file, bool compressed);
 /// @param per_line  nonzeros that the caller will make of one line, at most
 /// @param room      bytes that nonzeros may take on a rank
 /// @throws InvalidArgument or OutOfMemory on every rank
-template <class T>
-ParsedText<T> parse_text(const InputFile& file, const SparseReadOptions& options, TnsRules rules, const TextHeader& header,
-                         ReadingShape shape, std::int64_t per_line, std::int64_t room);
+ParsedText parse_text(const InputFile& file, const ElementText& text, const SparseReadOptions& options, TnsRules rules,
+                      const TextHeader& header, ReadingShape shape, std::int64_t per_line, std::int64_t room);
 
 /// Reads text; collective. `room` is the number of bytes that nonzeros may take on a rank.
 /// @throws InvalidArgument or OutOfMemory on every rank
-template <class T>
-ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room);
+ReadNonzeros read_tns(const InputFile& file, const ElementText& text, const SparseReadOptions& options, bool compressed, std::int64_t room);
 
 }  // namespace arges::io

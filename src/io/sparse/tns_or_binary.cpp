@@ -1,7 +1,9 @@
 // Reading and writing sparse tensors in the form that the file or its name has.
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
+#include "base/element_at.hpp"
 #include "base/memory_tally.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/call_arguments.hpp"
@@ -9,7 +11,9 @@
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "interface/world_state.hpp"
+#include "io/file/element_text.hpp"
 #include "io/file/gz.hpp"
+#include "io/file/number_type.hpp"
 #include "io/sparse/mtx_reader.hpp"
 #include "io/sparse/sparse_binary.hpp"
 #include "io/sparse/text_reader.hpp"
@@ -20,7 +24,6 @@
 #include <memory>
 #include <numeric>
 #include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -32,8 +35,7 @@ using namespace io;
 
 enum class Form { text, compressed, matrix, compressed_matrix, own_binary, splatt_binary };
 
-template <class T>
-constexpr bool has_binary = std::is_floating_point_v<T>;
+bool has_binary(ElementType type) { return type == ElementType::float32 || type == ElementType::float64; }
 
 /// What a file is that begins like no form of a sparse tensor; empty if it may be text.
 std::string foreign_form(std::span<const std::byte> beginning) {
@@ -96,59 +98,43 @@ void check_lengths(const InputFile& file, const std::vector<std::int64_t>& deman
                           " is demanded; correct the lengths, or read another file");
 }
 
-template <class T>
-ReadNonzeros<Parsed<T>> read_form(const InputFile& file, const SparseReadOptions& options, std::int64_t room) {
+ReadNonzeros read_form(const InputFile& file, const ElementText& text, const SparseReadOptions& options, std::int64_t room) {
     const auto form = form_of(file);
     switch (form) {
-    case Form::text: return read_tns<Parsed<T>>(file, options, false, room);
-    case Form::compressed: return read_tns<Parsed<T>>(file, options, true, room);
-    case Form::matrix: return read_matrix_market<Parsed<T>>(file, options, false, room);
-    case Form::compressed_matrix: return read_matrix_market<Parsed<T>>(file, options, true, room);
+    case Form::text: return read_tns(file, text, options, false, room);
+    case Form::compressed: return read_tns(file, text, options, true, room);
+    case Form::matrix: return read_matrix_market(file, text, options, false, room);
+    case Form::compressed_matrix: return read_matrix_market(file, text, options, true, room);
     default:
-        if constexpr (has_binary<T>)
-            return form == Form::own_binary ? read_own_binary<T>(file, room) : read_splatt_binary<T>(file, room);
-        else
+        if (!has_binary(text.type))
             throw InvalidArgument(file.path() + ": a binary file has values of float or double; read it as one of them");
-    }
-}
-
-/// Nonzeros whose type is known at run time; those of float and double are not copied.
-template <class T>
-AnyNonzeros of_any_type(sparse::Nonzeros<Parsed<T>> nonzeros) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return AnyNonzeros(std::move(nonzeros));
-    } else {
-        SparseValues values(element_kernels<T>(), nonzeros.values.data(), nonzeros.count());
-        return {std::move(nonzeros), std::move(values)};
+        return form == Form::own_binary ? read_own_binary(file, text.type, room) : read_splatt_binary(file, text.type, room);
     }
 }
 
 /// Keeps the mean of the values of an element, with sums in double.
-template <class T>
-Join mean_of_values() {
-    using Sum = std::conditional_t<kernels::is_complex<T>, std::complex<double>, double>;
+Join mean_of_values(ElementType type) {
     struct Values {
-        Sum sum;
+        std::complex<double> sum;
         std::int64_t count;
     };
-    return [kept_values = std::make_shared<std::unordered_map<const std::byte*, Values>>()](std::byte* kept, const std::byte* second) {
-        T first, value;
-        copy_element(reinterpret_cast<std::byte*>(&first), kept, sizeof first);
-        copy_element(reinterpret_cast<std::byte*>(&value), second, sizeof value);
-        auto& all = kept_values->try_emplace(kept, Values{Sum(first), 1}).first->second;
-        all.sum += Sum(value);
-        first = static_cast<T>(all.sum / static_cast<double>(++all.count));
-        copy_element(kept, reinterpret_cast<const std::byte*>(&first), sizeof first);
+    return [type, &kernels = element_kernels(type),
+            kept_values = std::make_shared<std::unordered_map<const std::byte*, Values>>()](std::byte* kept, const std::byte* second) {
+        ElementValue first(kept, kernels.size), value(second, kernels.size);
+        auto& all = kept_values->try_emplace(kept, Values{kernels.as_number(first.data()), 1}).first->second;
+        all.sum += kernels.as_number(value.data());
+        auto mean = all.sum / static_cast<double>(++all.count);
+        convert_numbers(kernels.is_complex ? NumberType{'c', 16} : NumberType{'f', 8}, reinterpret_cast<std::byte*>(&mean), 1, type,
+                        first.data());
+        copy_element(kept, first.data(), kernels.size);
     };
 }
 
-template <class T>
-Join join_for_file(const InputFile& file, Duplicates duplicates) {
-    if (duplicates != Duplicates::mean) return join_for(element_kernels<T>(), duplicates);
-    if constexpr (std::is_integral_v<T>)
+Join join_for_file(const InputFile& file, ElementType type, Duplicates duplicates) {
+    if (duplicates != Duplicates::mean) return join_for(element_kernels(type), duplicates);
+    if (type > ElementType::complex128)
         throw InvalidArgument(file.path() + ": whole numbers have no mean of the same type; read the file as double");
-    else
-        return mean_of_values<T>();
+    return mean_of_values(type);
 }
 
 /// Merges duplicates as the options say. Collective.
@@ -173,7 +159,6 @@ void merge_duplicates(const InputFile& file, const Join& join, std::vector<std::
 }
 
 /// What stands before the entries of a MatrixMarket file.
-template <class T>
 std::string matrix_heading(const SparseState& state, const std::string& path, IndexBase base) {
     if (state.order() != 2)
         throw InvalidArgument(path + ": " + state.title() + " has " + std::to_string(state.order()) +
@@ -181,15 +166,14 @@ std::string matrix_heading(const SparseState& state, const std::string& path, In
     if (base == IndexBase::zero)
         throw InvalidArgument(path + ": in a MatrixMarket file indices count from 1; leave the base out, or write another form (.tns)");
     const auto sizes = state.lengths();
-    const std::string field = std::is_integral_v<T> ? "integer" : kernels::is_complex<T> ? "complex" : "real";
+    const std::string field = !state.kernels->is_field ? "integer" : state.kernels->is_complex ? "complex" : "real";
     return "%%MatrixMarket matrix coordinate " + field + " general\n" + std::to_string(sizes[0]) + " " + std::to_string(sizes[1]) + " ";
 }
 
 /// Memory of compacted() on a rank, an upper bound; what it holds at the end are the nonzeros and the maps. Pure.
-template <class T>
-MemoryTally compacting_memory(std::int64_t ranks, std::int64_t count, const std::vector<std::int64_t>& lengths) {
+MemoryTally compacting_memory(std::int64_t ranks, std::int64_t count, std::int64_t value_bytes, const std::vector<std::int64_t>& lengths) {
     MemoryTally tally;
-    tally.hold(count * std::int64_t{sizeof(T)});
+    tally.hold(count * value_bytes);
     for (auto length : lengths) {
         const auto list = slice_list_memory(ranks, count, length);
         tally.add(list);
@@ -203,84 +187,81 @@ std::string name_of(const std::string& path) { return path.substr(path.find_last
 
 }  // namespace
 
-template <class T>
-SparseFile<T> read_sparse(const World& world, const std::string& path, const SparseReadOptions& options) {
+AnyTensor read_sparse(ElementType type, const World& world, const std::string& path, const SparseReadOptions& options, ReadReport& report) {
     const CollectiveCall call(ranks_of(world), "read_sparse", path, options.base, options.lengths, options.duplicates);
     const auto name = options.name.empty() ? name_of(path) : options.name;
     const auto& comm = communicator_of(world, path);
-    check_policy(element_kernels<T>(), options.duplicates, path, true);
-    if (!options.lengths.empty()) SparseTensor<T>(world, options.lengths, name);  // refuses wrong lengths
+    const auto& text = element_text(type, path);
+    const auto made = [&](const std::vector<std::int64_t>& lengths) {
+        return std::make_shared<SparseState>(text.kernels(), world, lengths, Symmetry(), name);
+    };
+    check_policy(text.kernels(), options.duplicates, path, true);
+    if (!options.lengths.empty()) made(options.lengths);  // refuses wrong lengths
     const InputFile file(comm, path);
-    auto read = read_form<T>(file, options, world.memory_limit() - world.memory_in_use());
+    auto read = read_form(file, text, options, world.memory_limit() - world.memory_in_use());
     check_lengths(file, options.lengths, read.report.lengths);
-    AnyNonzeros nonzeros;
-    file.comm().agree([&] { nonzeros = of_any_type<T>(std::move(read.nonzeros)); });
-    if (!read.distinct) merge_duplicates(file, join_for_file<T>(file, options.duplicates), std::move(read.lines), nonzeros, read.report);
+    auto& nonzeros = read.nonzeros;
+    if (!read.distinct) merge_duplicates(file, join_for_file(file, type, options.duplicates), std::move(read.lines), nonzeros, read.report);
     if (read.symmetry != MatrixSymmetry::general) {
         const auto before = nonzeros.count();
-        file.comm().agree([&] { expand<T>(nonzeros, read.symmetry); });
+        file.comm().agree([&] { expand(nonzeros, read.symmetry, text); });
         read.report.entries += file.comm().sum(nonzeros.count() - before);
     }
-    SparseFile<T> result{SparseTensor<T>(world, read.report.lengths, name), read.report};
-    for (const auto& column : nonzeros.indices) result.report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
-    result.tensor.state()->replace(std::move(nonzeros), SparsePattern::Place::anywhere);
-    return result;
+    auto result = made(read.report.lengths);
+    report = read.report;
+    for (const auto& column : nonzeros.indices) report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
+    result->replace(std::move(nonzeros), SparsePattern::Place::anywhere);
+    return AnyTensor(std::move(result));
 }
 
-template <class T>
-void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base) {
+void write_sparse(const AnyTensor& tensor, const std::string& path, IndexBase base) {
     const CollectiveCall call(ranks_of(tensor.world()), "write_sparse", tensor, path, base);
-    const auto& state = state_of(tensor, "write_sparse");
-    if (!state.symmetry.trivial()) return write_sparse(tensor.with_symmetry({}), path, base);
+    const auto whole = whole_state_of(tensor, "write_sparse");
+    const auto& state = *whole;
+    const auto type = element_type_of(*state.kernels);
+    if (!type) throw InvalidArgument(path + ": elements of type " + readable_type(state.kernels->name) + " are not written to files");
+    const auto& text = element_text(*type, path);
     const auto& pattern = *state.pattern();
-    const auto values = tensor.local_values();
     const auto& comm = state.comm();
     const auto form = form_for(path);
     const bool compressed = form == Form::compressed || form == Form::compressed_matrix;
     if (form == Form::matrix || form == Form::compressed_matrix) {
-        const auto heading = matrix_heading<T>(state, path, base) + std::to_string(comm.sum(state.count())) + "\n";
-        write_lines(comm, heading, pattern, values, path, compressed, 1);
+        const auto heading = matrix_heading(state, path, base) + std::to_string(comm.sum(state.count())) + "\n";
+        write_lines(comm, text, heading, pattern, state.values(), path, compressed, 1);
         return;
     }
-    if constexpr (kernels::is_complex<T>) {
-        throw InvalidArgument(path + ": complex values are written to MatrixMarket files only (.mtx, .mtx.gz)");
-    } else {
-        if (form != Form::own_binary)
-            write_lines(comm, comm.sum(state.count()) == 0 ? empty_note(pattern) : "", pattern, values, path, compressed,
-                        base == IndexBase::zero ? 0 : 1);
-        else if constexpr (has_binary<T>)
-            write_own_binary(comm, pattern, values, path);
-        else
-            throw InvalidArgument(path + ": a binary file has values of float or double; write .tns, .tns.gz or .mtx");
+    if (state.kernels->is_complex) throw InvalidArgument(path + ": complex values are written to MatrixMarket files only (.mtx, .mtx.gz)");
+    if (form != Form::own_binary) {
+        write_lines(comm, text, comm.sum(state.count()) == 0 ? empty_note(pattern) : "", pattern, state.values(), path, compressed,
+                    base == IndexBase::zero ? 0 : 1);
+        return;
     }
+    if (!has_binary(*type)) throw InvalidArgument(path + ": a binary file has values of float or double; write .tns, .tns.gz or .mtx");
+    write_own_binary(comm, pattern, state.values(), path);
 }
 
-template <class T>
-CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
+AnyTensor compacted(const AnyTensor& tensor, std::vector<std::vector<std::int64_t>>& maps) {
     const CollectiveCall call(ranks_of(tensor.world()), "compacted", tensor);
-    const auto& state = state_of(tensor, "compacted");
-    if (!state.symmetry.trivial()) return compacted(tensor.with_symmetry({}));
-    const auto& old = *state.pattern();
-    const auto& comm = state.comm();
-    const auto bytes = comm.maximum(compacting_memory<T>(comm.size(), old.count(), old.lengths).peak()),
-               room = state.world->least_free_bytes();
+    const auto whole = whole_state_of(tensor, "compacted");
+    const auto& old = *whole->pattern();
+    const auto& comm = whole->comm();
+    const auto bytes = comm.maximum(compacting_memory(comm.size(), old.count(), whole->kernels->size, old.lengths).peak()),
+               room = whole->world->least_free_bytes();
     if (bytes > room)
-        throw OutOfMemory(state.title() + ": to remove empty slices takes " + std::to_string(bytes) +
+        throw OutOfMemory(whole->title() + ": to remove empty slices takes " + std::to_string(bytes) +
                           " bytes on a rank, but the memory limit leaves " + std::to_string(room) +
                           "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
-    CompactTensor<T> result;
-    sparse::Nonzeros<T> nonzeros;
-    const auto values = tensor.local_values();
-    comm.agree([&] { nonzeros.values.assign(values.begin(), values.end()); });
+    AnyNonzeros nonzeros;
+    comm.agree([&] { nonzeros.values = whole->values().copy(); });
     for (const auto& indices : old.indices) {
         auto slices = nonempty_slices(comm, indices);
         nonzeros.indices.push_back(renumbered(comm, slices, indices));
         nonzeros.lengths.push_back(slices.total());
-        result.maps.push_back(std::move(slices.mine));
+        maps.push_back(std::move(slices.mine));
     }
-    result.tensor = SparseTensor<T>(tensor.world(), nonzeros.lengths, tensor.name());
-    result.tensor.state()->replace(std::move(nonzeros), SparsePattern::Place::anywhere);
-    return result;
+    auto result = std::make_shared<SparseState>(*whole->kernels, whole->world_handle, nonzeros.lengths, Symmetry(), whole->name);
+    result->replace(std::move(nonzeros), SparsePattern::Place::anywhere);
+    return AnyTensor(std::move(result));
 }
 
 void check_sparse_name(const std::string& path) { form_for(path); }
@@ -296,18 +277,5 @@ void write_map(const World& world, const std::vector<std::int64_t>& map, const s
         take(text);
     });
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template SparseFile<T> read_sparse(const World&, const std::string&, const SparseReadOptions&);                                        \
-    template void write_sparse(const SparseTensor<T>&, const std::string&, IndexBase);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-ARGES_INSTANTIATE(std::complex<double>)
-ARGES_INSTANTIATE(std::int64_t)
-ARGES_INSTANTIATE(bool)
-#undef ARGES_INSTANTIATE
-
-template CompactTensor<float> compacted(const SparseTensor<float>&);
-template CompactTensor<double> compacted(const SparseTensor<double>&);
 
 }  // namespace arges

@@ -1,9 +1,9 @@
 // Parses lines of nonzeros: usual ones on a fast path, all others on a careful one that finds what is wrong.
 #include "io/sparse/tns_parse.hpp"
 
+#include "base/element_at.hpp"
 #include "interface/sparse_state.hpp"
 #include "io/file/text_lines.hpp"
-#include "io/file/text_number.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -16,52 +16,6 @@ std::string columns_text(std::size_t count) { return std::to_string(count) + (co
 
 const char* next_line(const char* at, const char* end) {
     return static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
-}
-
-/// Likewise of a usual whole number.
-bool fast_value(const char*& at, const char* end, std::int64_t& value) {
-    const auto [behind, code] = std::from_chars(at, end, value);
-    if (code != std::errc() || !(is_blank(*behind) || *behind == '\n')) return false;
-    at = behind;
-    return true;
-}
-
-/// The numbers that stand in a file for elements of a type.
-template <class T>
-struct NumberOf {
-    using type = T;
-};
-template <>
-struct NumberOf<std::complex<double>> {
-    using type = double;
-};
-template <>
-struct NumberOf<std::uint8_t> {
-    using type = double;
-};
-
-/// The element that one or two numbers are.
-template <class T>
-T element_of(const std::array<typename NumberOf<T>::type, 2>& numbers) {
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-        return {numbers[0], numbers[1]};
-    else if constexpr (std::is_same_v<T, std::uint8_t>)
-        return numbers[0] != 0 ? 1 : 0;
-    else
-        return numbers[0];
-}
-
-template <class T>
-bool is_zero(const T& element) {
-    return element == T(0);
-}
-
-template <class T>
-bool is_real(const T& element) {
-    if constexpr (std::is_same_v<T, std::complex<double>>)
-        return element.imag() == 0;
-    else
-        return true;
 }
 
 }  // namespace
@@ -79,11 +33,11 @@ std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line) 
     return 0;
 }
 
-template <class T>
-TnsParser<T>::TnsParser(const TnsRules& rules, bool keep_lines)
-    : rules_(rules), keep_lines_(keep_lines), comment_(rules.matrix ? '%' : '#'), order_(rules.order),
-      value_words_(rules.matrix ? static_cast<std::size_t>(rules.matrix->value_words) : 1) {
+TnsParser::TnsParser(const TnsRules& rules, const ElementText& text, bool keep_lines)
+    : rules_(rules), text_(text), kernels_(text.kernels()), keep_lines_(keep_lines), comment_(rules.matrix ? '%' : '#'),
+      order_(rules.order), value_words_(rules.matrix ? static_cast<std::size_t>(rules.matrix->value_words) : 1) {
     nonzeros_.indices.resize(order_);
+    nonzeros_.values = SparseValues(kernels_, 0);
     least_ = rules.base == IndexBase::one ? 1 : 0;
     for (std::size_t m = 0; m < order_; ++m) {
         const auto length = rules.lengths.empty() ? max_sparse_length : rules.lengths[m];
@@ -92,29 +46,23 @@ TnsParser<T>::TnsParser(const TnsRules& rules, bool keep_lines)
     }
 }
 
-template <class T>
-void TnsParser<T>::reserve(std::int64_t count) {
-    const std::size_t room = count;
-    for (auto& column : nonzeros_.indices) column.reserve(room);
-    nonzeros_.values.reserve(room);
-    if (keep_lines_) lines_.reserve(room);
+void TnsParser::reserve(std::int64_t count) {
+    for (auto& column : nonzeros_.indices) column.reserve(count);
+    nonzeros_.values.resize(count);
+    if (keep_lines_) lines_.reserve(count);
 }
 
-template <class T>
-sparse::Nonzeros<T> TnsParser<T>::take() {
+AnyNonzeros TnsParser::take() {
     for (auto& column : nonzeros_.indices) column.resize(used_);
     nonzeros_.values.resize(used_);
     return std::move(nonzeros_);
 }
 
-template <class T>
-void TnsParser<T>::parse(std::string_view block, std::int64_t lines, std::int64_t first_line) {
+void TnsParser::parse(std::string_view block, std::int64_t lines, std::int64_t first_line) {
     if (error_.line != LineError::none) return;
-    const auto room = used_ + static_cast<std::size_t>(lines);
-    if (room > nonzeros_.values.size()) {
-        for (auto& column : nonzeros_.indices) column.resize(room);
-        nonzeros_.values.resize(room);
-    }
+    if (used_ + lines > room()) reserve(used_ + lines);
+    for (auto& column : nonzeros_.indices)
+        if (used_ + lines > std::ssize(column)) column.resize(used_ + lines);
     const char* at = block.data();
     const char* const end = at + block.size();
     for (auto line = first_line; at < end && error_.line == LineError::none; ++line) {
@@ -133,8 +81,7 @@ void TnsParser<T>::parse(std::string_view block, std::int64_t lines, std::int64_
 }
 
 /// Reads a usual line and moves behind it; else leaves it to the careful way.
-template <class T>
-bool TnsParser<T>::parse_fast(const char*& at, const char* end) {
+bool TnsParser::parse_fast(const char*& at, const char* end) {
     const char* p = at;
     std::array<std::int64_t, 16> index;
     bool zero = false;
@@ -150,47 +97,39 @@ bool TnsParser<T>::parse_fast(const char*& at, const char* end) {
         index[m] = number;
         zero |= number == 0;
     }
-    T value;
-    if (!fast_element(p, end, value)) return false;
+    auto* const value = next_value();
+    copy_element(value, kernels_.one, kernels_.size);
+    for (std::size_t w = 0; w < value_words_; ++w) {
+        while (is_blank(*p)) ++p;
+        if (!text_.read_fast(p, end, w, value)) return false;
+    }
     while (is_blank(*p)) ++p;
     if (*p != '\n' || (rules_.matrix && !misplaced(index[0], index[1], value).empty())) return false;
     for (std::size_t m = 0; m < order_; ++m) {
         nonzeros_.indices[m][used_] = index[m];
         largest_[m] = std::max(largest_[m], index[m]);
     }
-    nonzeros_.values[used_++] = value;
+    ++used_;
     has_zero_ |= zero;
     at = p + 1;
     return true;
 }
 
-template <class T>
-bool TnsParser<T>::fast_element(const char*& at, const char* end, T& element) const {
-    std::array<typename NumberOf<T>::type, 2> numbers{1, 0};
-    for (std::size_t w = 0; w < value_words_; ++w) {
-        while (is_blank(*at)) ++at;
-        if (!fast_value(at, end, numbers[w])) return false;
-    }
-    element = element_of<T>(numbers);
-    return true;
-}
-
 /// Why an entry of a MatrixMarket file, counted from 1, may not stand there; empty if it may.
-template <class T>
-std::string TnsParser<T>::misplaced(std::int64_t row, std::int64_t column, const T& element) const {
+std::string TnsParser::misplaced(std::int64_t row, std::int64_t column, const std::byte* element) const {
     using Triangle = MatrixRules::Triangle;
     if (rules_.matrix->triangle == Triangle::both || row > column) return {};
     if (row < column)
         return "the entry is above the diagonal, and the header says that the file has the lower triangle; correct one of them";
-    if (rules_.matrix->triangle == Triangle::strictly_lower && !is_zero(element))
+    if (rules_.matrix->triangle == Triangle::strictly_lower && !kernels_.is_zero(element))
         return "the diagonal of a skew-symmetric matrix is zero; correct the value, or remove the line";
-    if (rules_.matrix->real_diagonal && !is_real(element)) return "the diagonal of a hermitian matrix is real; correct the value";
+    if (rules_.matrix->real_diagonal && kernels_.as_number(element).imag() != 0)
+        return "the diagonal of a hermitian matrix is real; correct the value";
     return {};
 }
 
 /// The index that a word is; else notes the error and returns -1.
-template <class T>
-std::int64_t TnsParser<T>::careful_index(std::string_view word, std::size_t mode, std::int64_t line) {
+std::int64_t TnsParser::careful_index(std::string_view word, std::size_t mode, std::int64_t line) {
     const auto where = "index " + quoted(word) + " in mode " + std::to_string(mode + 1);
     const auto wrong = [&](const std::string& message) {
         error_ = {line, message};
@@ -230,14 +169,12 @@ std::int64_t TnsParser<T>::careful_index(std::string_view word, std::size_t mode
 }
 
 /// The element that the words behind the indices are; else notes the error and returns false.
-template <class T>
-bool TnsParser<T>::careful_element(const std::vector<std::string_view>& words, std::int64_t line, T& element) {
-    using Number = typename NumberOf<T>::type;
-    constexpr bool is_whole = std::is_integral_v<Number>;
-    std::array<Number, 2> numbers{1, 0};
+bool TnsParser::careful_element(const std::vector<std::string_view>& words, std::int64_t line, std::byte* element) {
+    const bool is_whole = text_.type == ElementType::int64;
+    copy_element(element, kernels_.one, kernels_.size);
     for (std::size_t w = 0; w < value_words_; ++w) {
         const auto text = "value " + quoted(words[order_ + w]);
-        switch (careful_value(words[order_ + w], numbers[w])) {
+        switch (text_.read(words[order_ + w], w, element)) {
         case ValueKind::fine: continue;
         case ValueKind::not_a_number:
             error_ = {line, text + (is_whole ? " is not a whole number; correct it, or read the file as double"
@@ -246,19 +183,17 @@ bool TnsParser<T>::careful_element(const std::vector<std::string_view>& words, s
         case ValueKind::not_finite: error_ = {line, text + " is not finite; remove the line, or give it a number"}; return false;
         case ValueKind::too_large:
             error_ = {line, text + " is too large for " +
-                                (is_whole              ? "64 bits; read it as double"
-                                 : sizeof(Number) == 4 ? "float; read it as double"
-                                                       : "double; correct it")};
+                                (is_whole                             ? "64 bits; read it as double"
+                                 : text_.type == ElementType::float32 ? "float; read it as double"
+                                                                      : "double; correct it")};
             return false;
         }
     }
-    element = element_of<T>(numbers);
     return true;
 }
 
 /// Reads any line that is right, and says what is wrong with another one.
-template <class T>
-void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
+void TnsParser::parse_carefully(std::string_view text, std::int64_t line) {
     const auto words = words_of(without_comment(text, comment_));
     for (std::size_t m = 0; m < std::min(order_, words.size()); ++m) {
         const auto number = careful_index(words[m], m, line);
@@ -276,9 +211,9 @@ void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
                             (rules_.matrix ? "; correct the line" : "; give every nonzero the same number of indices, and one value")};
         return;
     }
-    if (!careful_element(words, line, nonzeros_.values[used_])) return;
+    if (!careful_element(words, line, next_value())) return;
     if (rules_.matrix) {
-        const auto why = misplaced(nonzeros_.indices[0][used_], nonzeros_.indices[1][used_], nonzeros_.values[used_]);
+        const auto why = misplaced(nonzeros_.indices[0][used_], nonzeros_.indices[1][used_], next_value());
         if (!why.empty()) {
             error_ = {line, why};
             return;
@@ -290,11 +225,5 @@ void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
     }
     ++used_;
 }
-
-template class TnsParser<float>;
-template class TnsParser<double>;
-template class TnsParser<std::complex<double>>;
-template class TnsParser<std::int64_t>;
-template class TnsParser<std::uint8_t>;
 
 }  // namespace arges::io

@@ -2,16 +2,15 @@
 #pragma once
 
 #include "arges/sparse_io.hpp"
+#include "interface/sparse_values.hpp"
+#include "io/file/element_text.hpp"
 #include "io/file/parallel_file.hpp"
-#include "sparse/nonzeros.hpp"
 
 #include <array>
-#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,21 +33,15 @@ struct TnsRules {
     std::optional<MatrixRules> matrix{};  ///< of a MatrixMarket file; the lengths are then those of its header
 };
 
-/// How elements are kept while they are read: bool in bytes, which have addresses.
-template <class T>
-using Parsed = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
-
 /// Numbers of the first line that has a nonzero; 0 if the block has none.
 /// @param line  gets the number of that line in the block, counted from 1
 std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line);
 
 /// Collects the nonzeros of blocks of lines, with indices as they stand in the file.
-/// @tparam T  Parsed<> of float, double, std::complex<double>, std::int64_t or bool; true is any number but 0
-template <class T>
 class TnsParser {
 public:
     /// @param keep_lines whether lines() is wanted
-    TnsParser(const TnsRules& rules, bool keep_lines);
+    TnsParser(const TnsRules& rules, const ElementText& text, bool keep_lines);
 
     /// Reads whole lines, each with its end; `first_line` is the number of the first. After an error nothing more is read.
     void parse(std::string_view block, std::int64_t lines, std::int64_t first_line);
@@ -56,10 +49,10 @@ public:
     void reserve(std::int64_t count);
     std::int64_t count() const { return used_; }
     /// Nonzeros that there is room for.
-    std::int64_t room() const { return nonzeros_.values.capacity(); }
+    std::int64_t room() const { return nonzeros_.values.count(); }
 
     /// Gives the nonzeros away, without lengths; when all is read.
-    sparse::Nonzeros<T> take();
+    AnyNonzeros take();
     /// Gives away, by nonzero, the number of its line; empty unless wanted.
     std::vector<std::int64_t> take_lines() { return std::move(lines_); }
     /// By mode, the largest index.
@@ -71,17 +64,22 @@ public:
 
 private:
     bool parse_fast(const char*& at, const char* end);
-    bool fast_element(const char*& at, const char* end, T& element) const;
     void parse_carefully(std::string_view text, std::int64_t line);
     std::int64_t careful_index(std::string_view word, std::size_t mode, std::int64_t line);
-    bool careful_element(const std::vector<std::string_view>& words, std::int64_t line, T& element);
-    std::string misplaced(std::int64_t row, std::int64_t column, const T& element) const;
+    bool careful_element(const std::vector<std::string_view>& words, std::int64_t line, std::byte* element);
+    std::string misplaced(std::int64_t row, std::int64_t column, const std::byte* element) const;
+
+    /// Where the value of the next nonzero goes.
+    std::byte* next_value() { return element_at(nonzeros_.values.data(), used_, kernels_.size); }
 
     TnsRules rules_;
+    const ElementText& text_;
+    const ElementKernels& kernels_;
     bool keep_lines_;
     char comment_;
-    std::size_t order_, value_words_, used_ = 0;
-    sparse::Nonzeros<T> nonzeros_;
+    std::size_t order_, value_words_;
+    std::int64_t used_ = 0;
+    AnyNonzeros nonzeros_;
     std::vector<std::int64_t> lines_;
     std::int64_t least_ = 0;                  // allowed
     std::array<std::int64_t, 16> most_{};     // allowed; above it the careful way decides

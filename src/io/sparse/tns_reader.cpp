@@ -46,8 +46,7 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
 }
 
 /// Index base and lengths, from what all ranks found.
-template <class T>
-void settle_indices(const SparseReadOptions& options, ParsedText<T>& text, ReadReport& report) {
+void settle_indices(const SparseReadOptions& options, ParsedText& text, ReadReport& report) {
     report.index_base = options.base == IndexBase::zero || (options.base == IndexBase::detect && text.has_zero) ? 0 : 1;
     report.lengths = options.lengths;
     if (report.lengths.empty())
@@ -60,33 +59,25 @@ void settle_indices(const SparseReadOptions& options, ParsedText<T>& text, ReadR
 
 }  // namespace
 
-template <class T>
-ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room) {
+ReadNonzeros read_tns(const InputFile& file, const ElementText& text, const SparseReadOptions& options, bool compressed,
+                      std::int64_t room) {
     const auto& comm = file.comm();
     const int order = find_order(file, options, compressed);
     if (order == 0)
         throw InvalidArgument(file.path() + ": there is no nonzero in the file; give the lengths to read it as a tensor of zeros");
     const bool keeps_lines = options.duplicates == Duplicates::refuse;
-    const ReadingShape shape{comm.size(), order, reading_bytes<T>, file.size(), true, compressed, keeps_lines, false, options.lengths};
-    auto text = parse_text<T>(file, options, {order, options.base, options.lengths, {}}, {}, shape, 1, room);
-    ReadNonzeros<T> result;
-    settle_indices(options, text, result.report);
-    if (result.report.index_base == 0) throw_first(comm, file.path(), text.error_if_zero_based);
+    const ReadingShape shape{comm.size(), order, reading_bytes(text), file.size(), true, compressed, keeps_lines, false, options.lengths};
+    auto parsed = parse_text(file, text, options, {order, options.base, options.lengths, {}}, {}, shape, 1, room);
+    ReadNonzeros result;
+    settle_indices(options, parsed, result.report);
+    if (result.report.index_base == 0) throw_first(comm, file.path(), parsed.error_if_zero_based);
     result.report.form = compressed ? "gzip text" : "text";
     result.report.bytes = file.size();
-    result.report.lines = text.lines;
-    result.nonzeros = std::move(text.nonzeros);
-    result.lines = std::move(text.numbers);
+    result.report.lines = parsed.lines;
+    result.nonzeros = std::move(parsed.nonzeros);
+    result.lines = std::move(parsed.numbers);
     result.report.entries = comm.sum(result.nonzeros.count());
     return result;
 }
-
-#define ARGES_INSTANTIATE(T) template ReadNonzeros<T> read_tns(const InputFile&, const SparseReadOptions&, bool, std::int64_t);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-ARGES_INSTANTIATE(std::complex<double>)
-ARGES_INSTANTIATE(std::int64_t)
-ARGES_INSTANTIATE(std::uint8_t)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

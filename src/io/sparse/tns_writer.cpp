@@ -2,9 +2,8 @@
 // compressed text is one gzip member from each rank.
 #include "io/sparse/tns_writer.hpp"
 
+#include "base/element_at.hpp"
 #include "io/file/gz.hpp"
-
-#include <charconv>
 
 namespace arges::io {
 
@@ -12,26 +11,15 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 18;
 
-template <class V>
-void append_shortest(std::string& text, V value) {
-    char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    text.append(digits, end);
-}
-
-template <class T>
-void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, std::int64_t base,
+void produce_lines(const ElementText& element, const sparse::NonzeroIndices& x, const SparseValues& values, std::int64_t base,
                    const std::function<void(std::string_view)>& take) {
     std::string text;
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::int64_t i = 0; i < values.count(); ++i) {
         for (const auto& column : x.indices) {
             append_number(text, column[i] + base);
             text += ' ';
         }
-        if constexpr (std::is_integral_v<T>)
-            append_number(text, std::int64_t{values[i]});
-        else
-            append_number(text, values[i]);
+        element.append(text, element_at(values.data(), i, values.element_bytes()));
         text += '\n';
         if (text.size() < piece_bytes) continue;
         take(text);
@@ -41,15 +29,6 @@ void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, s
 }
 
 }  // namespace
-
-void append_number(std::string& text, std::int64_t value) { append_shortest(text, value); }
-void append_number(std::string& text, float value) { append_shortest(text, value); }
-void append_number(std::string& text, double value) { append_shortest(text, value); }
-void append_number(std::string& text, const std::complex<double>& value) {
-    append_shortest(text, value.real());
-    text += ' ';
-    append_shortest(text, value.imag());
-}
 
 std::string empty_note(const sparse::NonzeroIndices& x) {
     std::string lengths;
@@ -94,23 +73,12 @@ void write_text(const Communicator& comm, const std::string& path, bool compress
     prepare_text(comm, path, compressed, produce)->publish();
 }
 
-template <class T>
-void write_lines(const Communicator& comm, const std::string& heading, const sparse::NonzeroIndices& nonzeros, std::span<const T> values,
-                 const std::string& path, bool compressed, std::int64_t base) {
+void write_lines(const Communicator& comm, const ElementText& text, const std::string& heading, const sparse::NonzeroIndices& nonzeros,
+                 const SparseValues& values, const std::string& path, bool compressed, std::int64_t base) {
     write_text(comm, path, compressed, [&](const std::function<void(std::string_view)>& take) {
         if (!heading.empty() && comm.rank() == 0) take(heading);
-        produce_lines(nonzeros, values, base, take);
+        produce_lines(text, nonzeros, values, base, take);
     });
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template void write_lines(const Communicator&, const std::string&, const sparse::NonzeroIndices&, std::span<const T>,                  \
-                              const std::string&, bool, std::int64_t);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-ARGES_INSTANTIATE(std::complex<double>)
-ARGES_INSTANTIATE(std::int64_t)
-ARGES_INSTANTIATE(bool)
-#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

@@ -1,13 +1,12 @@
 /// Writing sparse tensors as text, plain or compressed.
 #pragma once
 
+#include "interface/sparse_values.hpp"
+#include "io/file/element_text.hpp"
 #include "io/file/parallel_file.hpp"
-#include "sparse/nonzeros.hpp"
 
-#include <complex>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,20 +20,11 @@ void write_text(const Communicator& comm, const std::string& path, bool compress
 /// Likewise, but the file does not have its name yet: see OutputFile::publish().
 std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce);
 
-/// Appends the shortest text that is read back to the same number.
-void append_number(std::string& text, std::int64_t value);
-void append_number(std::string& text, float value);
-void append_number(std::string& text, double value);
-
-/// Real and imaginary part.
-void append_number(std::string& text, const std::complex<double>& value);
-
 /// A file may not be empty, so a tensor without nonzeros is a comment.
 std::string empty_note(const sparse::NonzeroIndices& x);
 
 /// Writes a heading, then nonzeros as lines of indices, counted from `base`, and value. Collective.
-template <class T>
-void write_lines(const Communicator& comm, const std::string& heading, const sparse::NonzeroIndices& nonzeros, std::span<const T> values,
-                 const std::string& path, bool compressed, std::int64_t base);
+void write_lines(const Communicator& comm, const ElementText& text, const std::string& heading, const sparse::NonzeroIndices& nonzeros,
+                 const SparseValues& values, const std::string& path, bool compressed, std::int64_t base);
 
 }  // namespace arges::io
