@@ -240,7 +240,7 @@ void CheckpointWriter::add(const std::string& name, const AnyTensor& tensor) {
     });
     const auto& elements = state_of(tensor, "CheckpointWriter::add");
     StoredTensor stored;
-    stored.shape = {name, *element_type_of(*elements.kernels), tensor.extents(), tensor.symmetry(), tensor.packed_size()};
+    stored.shape = {name, *element_type_of(*elements.kernels), tensor.extents(), tensor.symmetry(), tensor.stored()};
     const auto type = hdf5_type(number_type_of(stored.shape.element));
     const auto bytes = checked_product(stored.shape.packed_size, elements.kernels->size);
     s.reserve(bytes + State::structure_bytes + std::ssize(name));
