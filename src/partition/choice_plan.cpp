@@ -9,11 +9,7 @@ namespace arges::partition {
 
 namespace {
 
-/// Seconds of the steps of a choice, from measurements on one core, rounded up.
-constexpr double per_visit = 9e-9;      ///< for a nonzero of this rank and a mode: hashes
-constexpr double per_count = 8e-9;      ///< for a nonzero of this rank and a mode that is cut, whose slices are counted in the end
-constexpr double per_look_up = 2.4e-7;  ///< for a sampled nonzero, a mode and a candidate, with what sending and sorting it takes
-constexpr double rounds = 120;          ///< of messages, for each doubling of the ranks
+constexpr double rounds = 120;  ///< of messages, for each doubling of the ranks
 constexpr std::int64_t least_sample = 512;
 constexpr std::int64_t most_sample = 1 << 14;
 constexpr std::int64_t iterations = 10;
@@ -64,10 +60,12 @@ ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t no
     const double order = lengths.size(), all = ranks;
     const double iteration = expected_seconds(plan.grids.front(), lengths, nonzeros, columns, options.costs);
     const double cut = std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; });
-    const double left = share * iterations * iteration - (per_visit * order + per_count * cut) * static_cast<double>(nonzeros) / all -
-                        rounds * std::log2(all) * options.costs.per_message;
-    const double half =
-        std::max(0.0, left) * all / per_look_up / 2 / order;  // look-ups of a mode: half for all candidates, half for the best
+    const auto& costs = options.costs;
+    const double left = share * iterations * iteration -
+                        (costs.per_visit * order + costs.per_count * cut) * static_cast<double>(nonzeros) / all -
+                        rounds * std::log2(all) * costs.per_message;
+    // Look-ups of a mode: half for all candidates, half for the best.
+    const double half = std::max(0.0, left) * all / costs.per_look_up / 2 / order;
     const auto affordable = [&](std::size_t policies) {
         const auto many = half / static_cast<double>(policies) / least_sample;
         return many >= static_cast<double>(plan.grids.size()) ? plan.grids.size() : static_cast<std::size_t>(many);

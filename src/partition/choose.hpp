@@ -19,6 +19,9 @@ struct IterationCosts {
     double per_byte = 8e-10;           ///< seconds for a byte sent or received, packing included
     double per_message = 2e-6;         ///< seconds for a message sent
     double bytes_per_element = 8;
+    double per_visit = 9e-9;      ///< of a choice, for a nonzero of this rank and a mode: hashes
+    double per_count = 8e-9;      ///< for a nonzero of this rank and a mode that is cut, whose slices are counted in the end
+    double per_look_up = 2.4e-7;  ///< for a sampled nonzero, a mode and a candidate, with what sending and sorting it takes
 };
 
 /// Predicted seconds of one ALS iteration: in each mode the products with nonzeros, the work on rows and the movement of rows

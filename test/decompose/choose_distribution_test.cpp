@@ -213,6 +213,9 @@ TEST(IterationCosts, FollowFromTheMachine) {
     EXPECT_DOUBLE_EQ(same.per_row_column, defaults.per_row_column);
     EXPECT_DOUBLE_EQ(same.per_byte, defaults.per_byte);
     EXPECT_DOUBLE_EQ(same.per_message, defaults.per_message);
+    EXPECT_EQ(same.per_visit, defaults.per_visit);
+    EXPECT_EQ(same.per_count, defaults.per_count);
+    EXPECT_EQ(same.per_look_up, defaults.per_look_up);
     MachineModel slow;
     slow.bytes_per_second /= 10;
     slow.nonzero_column_seconds = 3e-9;

@@ -9,11 +9,6 @@ namespace arges::decompose {
 
 namespace {
 
-/// Times in flops of matrix products, which take as long on one rank; measured from n = 300 to 2000 on one thread. All
-/// eigenvectors of a symmetric n x n matrix (5 to 9 n^3; 13 at n = 300 to 40 at n = 100 where it is of full rank), and the SVD
-/// of a triangle (10 to 20 n^3) are found by one rank; TSQR runs at half the rate of a product.
-constexpr double eigen_flops = 9, svd_flops = 14, tsqr_slowness = 2;
-
 double cube(double n) { return n * n * n; }
 
 }  // namespace
@@ -21,8 +16,8 @@ double cube(double n) { return n * n * n; }
 TuckerKernel cheaper_kernel(std::int64_t length, std::int64_t width, std::int64_t ranks) {
     const double n = length, w = width, processes = ranks;
     const double shorter = std::min(n, w), longer = std::max(n, w);
-    const double gram = n * n * w / processes + eigen_flops * cube(n);
-    const double qr = tsqr_slowness * 2 * longer * shorter * shorter / processes + svd_flops * cube(shorter);
+    const double gram = n * n * w / processes + MachineModel::eigen_flops * cube(n);
+    const double qr = MachineModel::tsqr_slowness * 2 * longer * shorter * shorter / processes + MachineModel::svd_flops * cube(shorter);
     return qr < gram ? TuckerKernel::qr : TuckerKernel::gram;
 }
 
@@ -45,7 +40,7 @@ std::vector<int> cheapest_mode_order(const Layout& layout, const std::vector<std
         for (std::size_t m = 0; m < order; ++m) {
             if ((set >> m & 1) != 0) continue;
             const double n = layout.extents()[m];
-            const double flops = (n + 2 * kept(m)) * elements / processes + eigen_flops * cube(n);
+            const double flops = (n + 2 * kept(m)) * elements / processes + MachineModel::eigen_flops * cube(n);
             const double moved = layout.slot(m).grid_length() > 1 ? elements / processes * static_cast<double>(element_bytes) : 0;
             const double cost = best[set] + flops / machine.flops_per_second + moved / machine.bytes_per_second;
             const auto next = set | std::size_t{1} << m;

@@ -3,6 +3,7 @@
 #include "plan/movement/loops.hpp"
 
 #include "plan/movement/nest.hpp"
+#include "plan/product/machine_model.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,11 +21,6 @@ namespace {
 /// Elements of a component on a rank, and the part of the movement's elements, from which on lists are too long: shorter ones are kept, and
 /// read faster than loops begin.
 constexpr double min_elements = 1 << 16, min_part = 1.0 / 16;
-/// Seconds to list an element, and to look at a value of an inner label for a pair of coordinates, from a table or without; on one machine,
-/// but their ratio is what counts.
-constexpr double seconds_of_entry = 1e-7, seconds_of_value = 3e-9, seconds_of_value_without_table = 1.2e-7;
-/// Seconds to begin an inner loop where an element's coordinate depends on all children of a node.
-constexpr double seconds_of_run = 1e-8;
 /// A rank counts its messages by going through the loops for each coordinate of its peers. On very many ranks that takes longer than making
 /// lists: how many times as long, at most. Lists need memory, too.
 constexpr double most_counting = 8;
@@ -74,7 +70,7 @@ public:
         longest_ = std::max({longest_, reads, stored});
         written_ *= written;
         stored_ *= stored;
-        seconds_ += (reads + stored * static_cast<double>(component.terms.size())) * seconds_of_entry;
+        seconds_ += (reads + stored * static_cast<double>(component.terms.size())) * MachineModel::listed_entry_seconds;
     }
     bool are_long() const { return longest_ >= min_elements && longest_ >= min_part * std::max(written_, stored_); }
     double seconds() const { return seconds_; }
@@ -102,8 +98,9 @@ double counting_seconds(const Movement& spec, const MovementComponent& component
     const auto coordinates =
         static_cast<double>(combined_grid_length(spec.from, component.from_slots) + combined_grid_length(spec.to, component.to_slots));
     return coordinates * steps *
-           (values * (longest_pair > static_cast<double>(max_table) ? seconds_of_value_without_table : seconds_of_value) +
-            runs * seconds_of_run);
+           (values * (longest_pair > static_cast<double>(max_table) ? MachineModel::computed_value_seconds
+                                                                    : MachineModel::looped_value_seconds) +
+            runs * MachineModel::looped_run_seconds);
 }
 
 }  // namespace

@@ -98,8 +98,7 @@ double preparing_seconds(const Movement& movement, const MachineModel& machine) 
     const bool is_straight = movement.terms.size() == 1 && movement.from_offset.empty() && movement.to_offset.empty() &&
                              movement.from.symmetry() == movement.to.symmetry();
     if (!is_packed || is_straight) return 0;
-    // Elements that are copied along lists in the time that one takes here (measured with integrals of 58 and 82 orbitals).
-    const double copies = movement.to.grid().ranks() > 1 ? 36 : 8;
+    const double copies = movement.to.grid().ranks() > 1 ? machine.sent_packed_look_up : machine.packed_look_up;
     return copies * written_elements(movement) * machine.listed_element_seconds;
 }
 
@@ -203,7 +202,8 @@ PlanCost CostModel::cost_by_rows(const ProductPlan& plan, const Candidate& candi
     for (const auto& child : plan.rows->factors)
         matrices = matrices && child.size() == 2 && plan.axes[child[0]].is_contracted() != plan.axes[child[1]].is_contracted();
     auto work = this->work(candidate);
-    work.multiplying = cost.flops / (machine_.flops_per_second * (matrices ? 0.6 : 0.2)) + copying_seconds(read);
+    work.multiplying =
+        cost.flops / (machine_.flops_per_second * (matrices ? machine_.small_matrix_rate : machine_.vector_rate)) + copying_seconds(read);
     cost.seconds = seconds(work);
     return cost;
 }

@@ -27,6 +27,23 @@ struct MachineModel {
     double packed_element_seconds = 1.2e-9;          ///< of one thread, to copy an element in another order
     double planning_seconds = 0;                     ///< to choose the plan of a product; 0: that costs nothing
     Interconnect interconnect;
+
+    // Not calibrated: measured on one machine, and used where their ratios to each other count more than to the rest.
+    static constexpr double listed_entry_seconds = 1e-7;      ///< to list an element of a movement
+    static constexpr double looped_run_seconds = 1e-8;        ///< to begin an inner loop over elements of a movement
+    static constexpr double looped_value_seconds = 3e-9;      ///< to look at a value of such a loop for a pair of coordinates
+    static constexpr double computed_value_seconds = 1.2e-7;  ///< likewise, without a table
+    /// Elements that are copied along lists while one of a packed group is looked up; on several ranks, for messages, too.
+    static constexpr double packed_look_up = 8, sent_packed_look_up = 36;
+    static constexpr double small_matrix_rate = 0.6, vector_rate = 0.2;  ///< of flops_per_second, in products by rows
+    /// Flops of products in the time of one rank for n^3: eigenvectors of a symmetric n x n matrix (5 to 9; 13 at n = 300 to 40 at n = 100
+    /// where it is of full rank), and the SVD of a triangle (10 to 20). TSQR takes so many times as long as a product.
+    static constexpr double eigen_flops = 9, svd_flops = 14, tsqr_slowness = 2;
+    static constexpr double visited_index_seconds = 9e-9;    ///< of a nonzero in a mode, looked at for samples of a sparse tensor
+    static constexpr double counted_index_seconds = 8e-9;    ///< likewise, where slices are counted
+    static constexpr double sampled_index_seconds = 2.4e-7;  ///< of a sampled nonzero in a mode, for a candidate, with sending and sorting
+    static constexpr double row_bytes = 3.2, row_messages = 0.4;  ///< of factor rows, in those of long messages: with packing and waiting
+
     /// Seconds of a local product. The cost of a multiplication grows with 1/m + 1/n + 1/k, that is with what is read and written.
     /// @param elements of both factors and the result  @param flops_per_product 2, or 8 of complex numbers
     double product_seconds(double products, double elements, double flops_per_product) const {
