@@ -12,8 +12,8 @@
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
 #include "base/stopwatch.hpp"
-#include "interface/check_labels.hpp"
-#include "interface/prepared_term.hpp"
+#include "interface/statement/check_labels.hpp"
+#include "interface/statement/prepared_term.hpp"
 #include "plan/movement/movement.hpp"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ using arges::World;
 using namespace arges::chemistry;
 using namespace bench;
 
-/// The equations of chemistry/rccsd_equations.cpp as a code without packed tensors has them.
+/// The equations of chemistry/equations/rccsd_equations.cpp as a code without packed tensors has them.
 class Unpacked {
 public:
     Unpacked(const Fcidump& data, const SpatialIntegrals& packed, const TensorSet& t)

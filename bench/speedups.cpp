@@ -8,8 +8,8 @@
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "decompose/distribution/given_parts.hpp"
-#include "interface/sparse_state.hpp"
-#include "interface/world_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
+#include "interface/world/world_state.hpp"
 #include "partition/choose.hpp"
 #include "partition/statistics.hpp"
 

@@ -6,7 +6,7 @@
 #include "redistribute/movement_run.hpp"
 #include "scaling_case.hpp"
 
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <cmath>
 #include <utility>

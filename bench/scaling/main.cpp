@@ -3,7 +3,7 @@
 #include "scaling_case.hpp"
 
 #include "arges/error.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <CLI/CLI.hpp>
 #include <omp.h>

@@ -1,7 +1,7 @@
 #include "scaling_case.hpp"
 
 #include "base/stopwatch.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <algorithm>
 

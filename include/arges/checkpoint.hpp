@@ -111,7 +111,6 @@ public:
         return std::get<V>(value_like(V(), name));
     }
 
-
 private:
     const CheckpointValue& value_like(const CheckpointValue& wanted, const std::string& name) const;
     struct State;

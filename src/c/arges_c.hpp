@@ -5,7 +5,7 @@
 
 #include "arges/arges.hpp"
 #include "arges/checkpoint.hpp"
-#include "interface/typed_tensor.hpp"
+#include "interface/dense/typed_tensor.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -66,8 +66,9 @@ arges_status set_value(const char* function, arges_checkpoint* checkpoint, const
 }  // namespace
 
 arges_status arges_read_tensor(const arges_world* world, const char* path, arges_type type, arges_tensor** tensor) {
-    return read(__func__, world, path, type, tensor, dense_cure, is_dense_file_type,
-                [](ElementType element, const arges::World& own, const std::string& file) { return arges::read_tensor(element, own, file); });
+    return read(
+        __func__, world, path, type, tensor, dense_cure, is_dense_file_type,
+        [](ElementType element, const arges::World& own, const std::string& file) { return arges::read_tensor(element, own, file); });
 }
 
 arges_status arges_read_sparse(const arges_world* world, const char* path, arges_type type, arges_tensor** tensor) {
@@ -96,8 +97,7 @@ arges_status arges_write_sparse(const arges_tensor* tensor, const char* path) {
         std::string file;
         own.world().agree([&] {
             file = text_of(path, "path");
-            if (!own.is_sparse())
-                refuse(own.title() + ": arges_write_sparse needs a sparse tensor; make one with to_sparse()");
+            if (!own.is_sparse()) refuse(own.title() + ": arges_write_sparse needs a sparse tensor; make one with to_sparse()");
             if (!is_sparse_file_type(own.element()))
                 refuse(own.title() + ": elements of type " + to_string(own.element()) + " are not written to files" + sparse_cure);
         });

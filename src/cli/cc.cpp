@@ -5,7 +5,7 @@
 #include "cli/outputs.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

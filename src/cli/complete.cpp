@@ -14,7 +14,7 @@
 #include "cli/world_options.hpp"
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/sparse_memory.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

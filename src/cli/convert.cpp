@@ -2,14 +2,14 @@
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
-#include "chemistry/integral_file.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 #include "cli/conversions.hpp"
 #include "cli/outputs.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
-#include "interface/sparse_state.hpp"
-#include "interface/world_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "cli/world_options.hpp"
 #include "decompose/distribution/given_parts.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "io/file/parallel_file.hpp"
 #include "partition/hypergraph/hmetis.hpp"
 #include "partition/hypergraph/hypergraph_models.hpp"

@@ -2,9 +2,9 @@
 
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
-#include "chemistry/integral_file.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -15,7 +15,7 @@
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/sparse_memory.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "io/dense/tensor_files.hpp"
 #include "sparse/mttkrp.hpp"
 

@@ -3,7 +3,7 @@
 #include "arges/error.hpp"
 #include "base/memory_tally.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 #include "io/sparse/reading_memory.hpp"
 
 #include <fmt/core.h>

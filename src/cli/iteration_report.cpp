@@ -1,8 +1,8 @@
 #include "cli/iteration_report.hpp"
 
 #include "base/text.hpp"
-#include "interface/sparse_state.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 
 #include <fmt/core.h>
 

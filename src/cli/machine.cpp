@@ -3,7 +3,7 @@
 #include "cli/program.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

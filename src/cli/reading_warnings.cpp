@@ -1,7 +1,7 @@
 #include "cli/sparse_options.hpp"
 
 #include "base/text.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 
 #include <fmt/core.h>
 

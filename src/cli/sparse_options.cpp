@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "cli/program.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 #include "io/sparse/reading_memory.hpp"
 
 #include <nlohmann/json.hpp>

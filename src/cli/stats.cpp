@@ -10,7 +10,7 @@
 #include "cli/world_options.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/given_parts.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "partition/choose.hpp"
 #include "partition/hypergraph/hypergraph_models.hpp"
 #include "partition/value_counts.hpp"

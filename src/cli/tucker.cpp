@@ -17,7 +17,7 @@
 #include "decompose/dense_memory.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "io/dense/tensor_files.hpp"
 
 #include <fmt/core.h>

@@ -6,7 +6,7 @@
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "linalg/checks.hpp"
 #include "local/contract.hpp"
 #include "plan/movement/movement.hpp"

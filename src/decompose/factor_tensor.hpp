@@ -6,7 +6,7 @@
 #include "base/buffer.hpp"
 #include "base/math.hpp"
 #include "comm/values.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 #include "sparse/row_matrix.hpp"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 
 #include "arges/cpd.hpp"
 #include "arges/tucker.hpp"
-#include "interface/call_arguments.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/call_arguments.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <cstdint>
 #include <string>

@@ -7,8 +7,8 @@
 #include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/model_arguments.hpp"
-#include "interface/tensor_state.hpp"
-#include "interface/world_state.hpp"
+#include "interface/dense/tensor_state.hpp"
+#include "interface/world/world_state.hpp"
 #include "io/model/matrix_files_kruskal.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "linalg/matricization.hpp"
 #include "linalg/matrix_exchange.hpp"
 #include "linalg/matrix_kernels.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arges/element_kernels.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "linalg/fortran.hpp"
 
 #include <complex>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/digest.hpp"
-#include "interface/call_arguments.hpp"
+#include "interface/world/call_arguments.hpp"
 #include "linalg/checks.hpp"
 #include "linalg/distributed_matrix.hpp"
 #include "linalg/matricization.hpp"

@@ -1,7 +1,7 @@
 // Randomized SVD: Halko, Martinsson, Tropp, SIAM Review 53 (2011), algorithms 4.4 (range) and 5.1 (SVD of the projected matrix).
 #include "linalg/checks.hpp"
 
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "linalg/distributed_matrix.hpp"
 
 #include <algorithm>

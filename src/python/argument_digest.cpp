@@ -1,7 +1,7 @@
 // What Python objects hold, as a number, to compare the arguments of the ranks.
 #include "python/bindings.hpp"
 
-#include "interface/call_arguments.hpp"
+#include "interface/world/call_arguments.hpp"
 
 namespace arges::python {
 

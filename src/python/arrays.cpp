@@ -1,8 +1,8 @@
 // Whole tensors from arrays and as arrays.
 #include "python/arrays.hpp"
 
-#include "interface/tensor_shares.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_shares.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "layout/layout.hpp"
 
 #include <algorithm>

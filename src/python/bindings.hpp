@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arges/arges.hpp"
-#include "interface/typed_tensor.hpp"
+#include "interface/dense/typed_tensor.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/complex.h>

@@ -34,8 +34,7 @@ nb::tuple read_sparse_of(const World& world, const std::string& path, int type, 
     options.lengths = lengths;
     options.duplicates = static_cast<Duplicates>(duplicates);
     const auto element = static_cast<ElementType>(type);
-    require_sparse_type(element,
-                        path + ": sparse files are read as float32, float64, complex128, int64 or bool; convert the tensor then");
+    require_sparse_type(element, path + ": sparse files are read as float32, float64, complex128, int64 or bool; convert the tensor then");
     ReadReport found;
     auto tensor = outside_interpreter([&] { return read_sparse(element, world, path, options, found); });
     nb::dict report;

@@ -3,7 +3,7 @@
 
 #include "arges/chemistry.hpp"
 #include "comm/collective_call.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <array>
 #include <exception>

@@ -1,7 +1,7 @@
 // Expressions, statements, plans, functions of elements.
 #include "python/bindings.hpp"
 
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "python/arrays.hpp"
 
 namespace arges::python {

@@ -1,7 +1,7 @@
 // Tensors: making, shape, elements by key, slices, sums.
 #include "python/bindings.hpp"
 
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "python/arrays.hpp"
 
 #include <nanobind/ndarray.h>

@@ -2,7 +2,7 @@
 #include "python/bindings.hpp"
 
 #include "comm/mpi_session.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 namespace arges::python {
 

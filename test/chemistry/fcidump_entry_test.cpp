@@ -1,4 +1,4 @@
-#include "chemistry/fcidump_entry.hpp"
+#include "chemistry/integrals/fcidump_entry.hpp"
 
 #include <gtest/gtest.h>
 

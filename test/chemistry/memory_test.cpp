@@ -2,7 +2,7 @@
 #include "arges/chemistry/cc_driver.hpp"
 #include "arges/error.hpp"
 #include "comm/communicator.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "chemistry/rtriples_kernel.hpp"
+#include "chemistry/equations/rtriples_kernel.hpp"
 
 #include "support/threads.hpp"
 

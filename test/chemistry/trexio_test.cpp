@@ -1,13 +1,13 @@
-#include "chemistry/trexio.hpp"
+#include "chemistry/integrals/trexio.hpp"
 
 #include "arges/chemistry/cc_driver.hpp"
 #include "arges/error.hpp"
 #include "base/memory_tally.hpp"
-#include "chemistry/fcidump_text.hpp"
-#include "chemistry/integral_file.hpp"
+#include "chemistry/integrals/fcidump_text.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "io/file/hdf5_handle.hpp"
 
 #include <gtest/gtest.h>

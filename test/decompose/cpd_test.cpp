@@ -5,7 +5,7 @@
 #include "arges/error.hpp"
 #include "arges/tucker.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "partition/statistics.hpp"
 #include "support/sparse_tensors.hpp"
 

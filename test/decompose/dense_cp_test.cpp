@@ -6,7 +6,7 @@
 #include "base/splitmix.hpp"
 #include "base/text.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>

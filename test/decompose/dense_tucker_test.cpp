@@ -5,7 +5,7 @@
 #include "base/splitmix.hpp"
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "io/temporary_folder.hpp"
 
 #include <gtest/gtest.h>

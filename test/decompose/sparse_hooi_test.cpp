@@ -3,7 +3,7 @@
 
 #include "decompose/cp/factors.hpp"
 #include "decompose/dense_matrices.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ using Numbers = std::vector<Complex>;
 
 constexpr std::array types{float32, float64, complex64, complex128, int16, int32, int64, boolean};
 
-bool is_complex(ElementType type) { return type == complex64 || type == complex128; }
+bool has_imaginary_parts(ElementType type) { return type == complex64 || type == complex128; }
 
 Complex value_of(const Number& number) {
     return std::visit([](const auto& value) { return Complex(value); }, number);
@@ -42,7 +42,9 @@ struct Given {
             const bool is_stored = storage == Storage::dense || random() % 2 == 0;
             if (canonical.key != key || canonical.zero || !is_stored) continue;
             const double real = static_cast<double>(random() % 7) - 3, imaginary = static_cast<double>(random() % 3);
-            const auto value = type == boolean ? Complex(random() % 2) : is_complex(type) ? Complex(real, imaginary) : Complex(real);
+            const auto value = type == boolean             ? Complex(random() % 2)
+                               : has_imaginary_parts(type) ? Complex(real, imaginary)
+                                                           : Complex(real);
             keys.push_back(key);
             values.push_back(value);
             numbers[key] = value;
@@ -54,7 +56,7 @@ struct Given {
         if (world.rank() != 0) keys.clear(), values.clear();
         std::vector<std::byte> elements;
         for (const auto& value : values) {
-            const auto element = element_from(is_complex(type) ? Number(value) : Number(value.real()), type);
+            const auto element = element_from(has_imaginary_parts(type) ? Number(value) : Number(value.real()), type);
             const auto* const first = static_cast<const std::byte*>(element.data());
             elements.insert(elements.end(), first, first + element.size());
         }
@@ -109,7 +111,7 @@ TEST(AnyTensors, AreConvertedElementByElement) {
         const auto given = some_tensor(world, random);
         const auto to = types[random() % types.size()];
         const auto& A = given.tensor;
-        if (is_complex(A.element()) && !is_complex(to)) {
+        if (has_imaginary_parts(A.element()) && !has_imaginary_parts(to)) {
             EXPECT_THROW(A.converted(to), InvalidArgument);
             return;
         }
@@ -155,7 +157,7 @@ TEST(AnyTensors, AddUp) {
         near(std::abs(value_of(dense.dot(dense.with_symmetry(Symmetry::none(3))))), squares);
         EXPECT_EQ(dense.count_nonzero(), std::count_if(given.numbers.begin(), given.numbers.end(), [](auto x) { return x != Complex(0); }));
         near(std::abs(value_of(dense.largest_magnitude().value)), largest);
-        if (is_complex(A.element()) || given.numbers.empty()) return;
+        if (has_imaginary_parts(A.element()) || given.numbers.empty()) return;
         const auto less = [](const Complex& a, const Complex& b) { return a.real() < b.real(); };
         const auto [least, most] = std::minmax_element(given.numbers.begin(), given.numbers.end(), less);
         EXPECT_EQ(value_of(dense.minimum().value), *least);
@@ -173,7 +175,7 @@ TEST(AnyTensors, OfSeveralTypesMeetInStatements) {
         const auto n = A.extents()[0], p = A.extents()[2], q = B.extents()[2];
         if (B.extents()[0] != n) return;
         const auto type = common_type(A.element(), B.element());
-        AnyTensor C(is_complex(type) ? complex128 : float64, Storage::dense, world, {n, p, q}, {}, "C");
+        AnyTensor C(has_imaginary_parts(type) ? complex128 : float64, Storage::dense, world, {n, p, q}, {}, "C");
         C.fill(std::int64_t{1});
         auto target = C["bcd"];
         target.assign(Number(2.0) * A["abc"] * B["aad"], std::int64_t{3});

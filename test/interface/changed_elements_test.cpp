@@ -1,4 +1,4 @@
-#include "interface/changed_elements.hpp"
+#include "interface/dense/changed_elements.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Ranks that hold the same elements of a tensor hold the same bits: else decisions taken from them differ between ranks.
 #include "arges/arges.hpp"
 #include "comm/values.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "support/random_network.hpp"
 #include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"

@@ -1,6 +1,6 @@
 // Products of many tensors: order, fusion and grid are chosen by the planner, the result is that of the reference.
 #include "arges/arges.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "support/program_run.hpp"
 #include "support/random_network.hpp"
 #include "support/seeds.hpp"

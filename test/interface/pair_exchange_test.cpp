@@ -1,4 +1,4 @@
-#include "interface/pair_exchange.hpp"
+#include "interface/dense/pair_exchange.hpp"
 
 #include "support/layouts.hpp"
 #include "support/tensor_checks.hpp"

@@ -1,7 +1,7 @@
 // Products of tensors with joint pair symmetry, R(ab,ij) = sum A(ab,ef) B(ef,ij): computed in parts that are symmetric and
 // antisymmetric in the pairs, or from the rows of one of them and their mirror image.
 #include "arges/arges.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 #include "support/dense_oracle.hpp"
 
 #include <gtest/gtest.h>

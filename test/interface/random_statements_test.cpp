@@ -5,7 +5,7 @@
 //   ARGES_FUZZ_FIRST=s   begin with another seed
 //   ARGES_FUZZ_SEED=s    replay the statement with this seed only
 #include "arges/arges.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "interface/wrong_uses.hpp"
 #include "support/dense_oracle.hpp"
 #include "support/random_statement.hpp"

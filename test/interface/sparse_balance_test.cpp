@@ -1,6 +1,6 @@
 // Products of sparse tensors whose nonzeros lie unevenly: labels are spread by a hash where that is faster, and give the same.
 #include "arges/arges.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 
 #include <gtest/gtest.h>
 

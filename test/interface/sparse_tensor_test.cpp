@@ -2,9 +2,9 @@
 #include "arges/arges.hpp"
 #include "base/splitmix.hpp"
 #include "comm/values.hpp"
-#include "interface/sparse_state.hpp"
-#include "interface/sparse_tensor_merge.hpp"
-#include "interface/sparse_tensor_slices.hpp"
+#include "interface/sparse/sparse_state.hpp"
+#include "interface/sparse/sparse_tensor_merge.hpp"
+#include "interface/sparse/sparse_tensor_slices.hpp"
 #include "partition/value_counts.hpp"
 
 #include <gtest/gtest.h>

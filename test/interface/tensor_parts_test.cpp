@@ -1,5 +1,5 @@
 // Slices, other symmetries, and real and imaginary parts.
-#include "interface/tensor_shares.hpp"
+#include "interface/dense/tensor_shares.hpp"
 #include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "arges/arges.hpp"
 #include "comm/values.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 
 #include <gtest/gtest.h>
 

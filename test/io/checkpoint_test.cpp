@@ -1,7 +1,7 @@
 // Checkpoints: what is written on some ranks is read on others, bit by bit.
 #include "arges/arges.hpp"
 #include "comm/values.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "io/dense/packed_order.hpp"
 #include "io/dense/slab_exchange.hpp"
 #include "io/dense/tensor_files.hpp"

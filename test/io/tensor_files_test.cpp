@@ -1,6 +1,6 @@
 // Dense tensors in .npy files and in HDF5 files of other programs.
 #include "arges/arges.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "io/child_process.hpp"
 #include "io/file/hdf5_handle.hpp"
 #include "io/refused.hpp"

@@ -1,7 +1,7 @@
 #include "layout/layout.hpp"
 
 #include "arges/error.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "layout/element_locator.hpp"
 #include "support/layouts.hpp"
 #include "support/shapes.hpp"

@@ -3,7 +3,7 @@
 #include "arges/tensor_io.hpp"
 #include "arges/tucker.hpp"
 #include "base/splitmix.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "io/dense/tensor_files.hpp"
 #include "io/temporary_folder.hpp"
 #include "memory/counted_memory.hpp"

@@ -1,7 +1,7 @@
 // What taking the elements of a tensor takes beside them, and that movements stay under the limit.
 #include "arges/error.hpp"
 #include "arges/tensor.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "memory/counted_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Parts that ranks read for themselves, against the function that filled the tensor.
 #include "redistribute/part_reader.hpp"
 
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /// Random movements between layouts, and what they mean element by element.
 #pragma once
 
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "plan/movement/lists.hpp"
 #include "plan/product/structure.hpp"
 #include "support/layouts.hpp"

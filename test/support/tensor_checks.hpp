@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arges/arges.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 #include "support/dense_oracle.hpp"
 #include "support/shapes.hpp"
 

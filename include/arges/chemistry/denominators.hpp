@@ -1,4 +1,4 @@
-/// @file chemistry/denominators.hpp
+/// @file chemistry/solvers/denominators.hpp
 /// Orbital-energy denominators.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/diis.hpp
+/// @file chemistry/solvers/diis.hpp
 /// Direct inversion in the iterative subspace.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/integrals.hpp
+/// @file chemistry/integrals/integrals.hpp
 /// Antisymmetrised integrals and Fock blocks over spin orbitals.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/reference.hpp
+/// @file chemistry/integrals/reference.hpp
 /// The reference determinant: Fock matrices and energy.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/rtriples.hpp
+/// @file chemistry/equations/rtriples.hpp
 /// The perturbative triples correction for closed shells.
 #pragma once
 

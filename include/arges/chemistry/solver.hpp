@@ -1,4 +1,4 @@
-/// @file chemistry/solver.hpp
+/// @file chemistry/solvers/solver.hpp
 /// Iterations that make residuals of amplitude equations zero.
 #pragma once
 

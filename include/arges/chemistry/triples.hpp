@@ -1,4 +1,4 @@
-/// @file chemistry/triples.hpp
+/// @file chemistry/equations/triples.hpp
 /// The perturbative correction for connected triple excitations.
 #pragma once
 

@@ -10,7 +10,7 @@
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 
 #include <omp.h>
 

@@ -5,7 +5,7 @@
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/cp/cp_als.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 #include "decompose/cp/dense_cp_operator.hpp"
 
 #include "base/stopwatch.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 
 #include <numeric>
 

@@ -5,7 +5,7 @@
 #include "decompose/cp/dimension_tree.hpp"
 #include "decompose/cp/pairwise_perturbation.hpp"
 #include "decompose/distribution/dense_block.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 
 #include <memory>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "decompose/distribution/distribute.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "partition/choose.hpp"
 #include "partition/hypergraph/hypergraph_models.hpp"
 #include "plan/product/machine_model.hpp"

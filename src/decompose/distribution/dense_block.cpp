@@ -1,7 +1,7 @@
 // Which indices of a dense tensor a rank's block has, which ranks share the rows of its factors, and how many rows they exchange.
 #include "decompose/distribution/dense_block.hpp"
 
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "layout/layout.hpp"
 
 #include <bit>

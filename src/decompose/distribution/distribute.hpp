@@ -5,7 +5,7 @@
 #include "comm/communicator.hpp"
 #include "decompose/distribution/row_exchange.hpp"
 #include "decompose/distribution/sparse_share.hpp"
-#include "interface/sparse_tensor_exchange.hpp"
+#include "interface/sparse/sparse_tensor_exchange.hpp"
 #include "partition/grid.hpp"
 #include "partition/layers.hpp"
 #include "partition/rows.hpp"

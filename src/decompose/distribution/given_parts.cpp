@@ -5,7 +5,7 @@
 #include "arges/error.hpp"
 #include "comm/values.hpp"
 #include "decompose/distribution/slice_counts.hpp"
-#include "interface/sparse_tensor_slices.hpp"
+#include "interface/sparse/sparse_tensor_slices.hpp"
 #include "partition/hypergraph/hmetis.hpp"
 #include "partition/hypergraph/hypergraph_models.hpp"
 #include "partition/hypergraph/spread_hypergraph.hpp"

@@ -5,7 +5,7 @@
 #include "base/memory_tally.hpp"
 #include "comm/values.hpp"
 #include "decompose/distribution/slice_counts.hpp"
-#include "interface/sparse_tensor_slices.hpp"
+#include "interface/sparse/sparse_tensor_slices.hpp"
 
 #include <algorithm>
 #include <numeric>

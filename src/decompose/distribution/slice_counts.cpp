@@ -1,7 +1,7 @@
 #include "decompose/distribution/slice_counts.hpp"
 
 #include "base/first_error.hpp"
-#include "interface/sparse_tensor_slices.hpp"
+#include "interface/sparse/sparse_tensor_slices.hpp"
 
 namespace arges::decompose {
 

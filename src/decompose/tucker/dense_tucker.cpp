@@ -16,7 +16,7 @@
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
 #include "decompose/tucker/tucker_steps.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 
 #include <omp.h>
 

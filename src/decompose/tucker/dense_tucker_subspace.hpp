@@ -3,7 +3,7 @@
 
 #include "arges/tensor.hpp"
 #include "decompose/cp/gram_solver.hpp"
-#include "interface/world_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <cstdint>
 #include <vector>

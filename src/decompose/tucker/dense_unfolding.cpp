@@ -2,8 +2,8 @@
 #include "decompose/tucker/dense_unfolding.hpp"
 
 #include "decompose/distribution/dense_block.hpp"
-#include "interface/run_movement.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/run_movement.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "plan/movement/movement.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include "arges/tucker.hpp"
 #include "decompose/cp/gram_solver.hpp"
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "layout/layout.hpp"
 #include "local/blas.hpp"
 #include "plan/product/machine_model.hpp"

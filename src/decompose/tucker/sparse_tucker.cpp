@@ -14,7 +14,7 @@
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
 #include "decompose/tucker/tucker_steps.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "linalg/small_matrices.hpp"
 #include "local/blas.hpp"
 #include "sparse/ttmc.hpp"

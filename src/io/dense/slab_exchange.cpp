@@ -3,7 +3,7 @@
 
 #include "base/element_at.hpp"
 #include "base/math.hpp"
-#include "interface/run_movement.hpp"
+#include "interface/dense/run_movement.hpp"
 #include "io/file/parallel_file.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /// Moves a tensor between its ranks and contiguous slabs of its elements in the order of a file.
 #pragma once
 
-#include "interface/tensor_state.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "io/dense/packed_order.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Dense tensors as .npy files.
 #include "arges/tensor_io.hpp"
 #include "comm/collective_call.hpp"
-#include "interface/tensor_state.hpp"
-#include "interface/world_state.hpp"
+#include "interface/dense/tensor_state.hpp"
+#include "interface/world/world_state.hpp"
 #include "io/dense/slab_exchange.hpp"
 #include "io/dense/tensor_files.hpp"
 #include "io/file/npy_array.hpp"

@@ -4,7 +4,7 @@
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
-#include "interface/sparse_tensor_slices.hpp"
+#include "interface/sparse/sparse_tensor_slices.hpp"
 #include "io/file/checksum.hpp"
 #include "io/model/kruskal_description.hpp"
 #include "io/sparse/tns_writer.hpp"

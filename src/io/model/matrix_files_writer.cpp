@@ -2,7 +2,7 @@
 #include "arges/error.hpp"
 #include "base/math.hpp"
 #include "comm/communicator.hpp"
-#include "interface/sparse_tensor_slices.hpp"
+#include "interface/sparse/sparse_tensor_slices.hpp"
 #include "io/file/element_text.hpp"
 #include "io/model/matrix_files.hpp"
 #include "io/sparse/tns_writer.hpp"

@@ -5,7 +5,7 @@
 #include "base/element_at.hpp"
 #include "base/related_value.hpp"
 #include "comm/values.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "io/file/text_number.hpp"
 
 #include <algorithm>

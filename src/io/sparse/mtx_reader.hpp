@@ -1,7 +1,7 @@
 /// Reading sparse matrices from MatrixMarket files, plain or compressed.
 #pragma once
 
-#include "interface/sparse_values.hpp"
+#include "interface/sparse/sparse_values.hpp"
 #include "io/sparse/text_reader.hpp"
 
 #include <cstdint>

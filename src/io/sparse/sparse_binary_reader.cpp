@@ -1,7 +1,7 @@
 // Binary sparse tensors, ours in blocks with checksums and SPLATT's: each rank reads an equal share of the nonzeros.
 #include "arges/error.hpp"
 #include "base/math.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "io/file/checksum.hpp"
 #include "io/file/number_type.hpp"
 #include "io/sparse/reading_memory.hpp"

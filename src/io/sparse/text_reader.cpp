@@ -5,8 +5,8 @@
 #include "arges/error.hpp"
 #include "base/math.hpp"
 #include "comm/values.hpp"
-#include "interface/sparse_state.hpp"
-#include "interface/sparse_tensor_exchange.hpp"
+#include "interface/sparse/sparse_state.hpp"
+#include "interface/sparse/sparse_tensor_exchange.hpp"
 #include "io/file/gz.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "io/sparse/tns_parse.hpp"
 
 #include "base/element_at.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "io/file/text_lines.hpp"
 
 #include <algorithm>

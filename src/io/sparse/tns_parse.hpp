@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arges/sparse_io.hpp"
-#include "interface/sparse_values.hpp"
+#include "interface/sparse/sparse_values.hpp"
 #include "io/file/element_text.hpp"
 #include "io/file/parallel_file.hpp"
 

@@ -1,7 +1,7 @@
 /// Writing sparse tensors as text, plain or compressed.
 #pragma once
 
-#include "interface/sparse_values.hpp"
+#include "interface/sparse/sparse_values.hpp"
 #include "io/file/element_text.hpp"
 #include "io/file/parallel_file.hpp"
 

@@ -1,0 +1,103 @@
+// Amplitude equations by quasi-Newton steps, division by orbital energies, with DIIS (Pulay, Chem. Phys. Lett. 73, 393 (1980)).
+#include "arges/chemistry/solver.hpp"
+
+#include "arges/chemistry/diis.hpp"
+#include "chemistry/solvers/work_clock.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/world/world_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace arges::chemistry {
+
+namespace {
+
+std::string progress_text(const IterationReport& last, const SolverOptions& options) {
+    char text[160] = {};
+    std::snprintf(text, sizeof text, " after %d iterations: residual %.2e, correlation energy %.10f, tolerance %.1e", last.iteration,
+                  last.residual, last.energy, options.tolerance);
+    return text;
+}
+
+/// Throws if the latest iteration has led away from a solution.
+void check_divergence(const std::string& method, const IterationReport& last, const SolverOptions& options) {
+    const bool diverged = !std::isfinite(last.residual) || !std::isfinite(last.energy) || last.residual > 1e8;
+    if (diverged)
+        throw NotConverged(method + " diverged" + progress_text(last, options) + "; check that the orbitals are those of the ground state");
+}
+
+/// Throws if it was the last one that is allowed.
+void check_progress(const std::string& method, const IterationReport& last, const SolverOptions& options) {
+    if (last.iteration >= options.max_iterations)
+        throw NotConverged(method + " did not converge" + progress_text(last, options) + "; allow more iterations or a larger tolerance");
+}
+
+/// Iterations that a dry run goes through: then DIIS holds all its vectors.
+int dry_iterations(const SolverOptions& options) { return std::min(options.max_iterations, options.diis_vectors + 2); }
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + std::ssize(values) / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// Moves the amplitudes by one step; returns the norm of the residuals before it.
+double take_step(const AmplitudeEquations& equations, TensorSet& t, Diis& diis) {
+    TensorSet step = equations.residuals(t);
+    const double residual = step.norm();
+    for (Tensor<double>& member : step.members()) equations.divide(member);
+    t.add(1.0, step);
+    diis.extrapolate(t, step);
+    return residual;
+}
+
+void check(const AmplitudeEquations& equations, const TensorSet& start, const SolverOptions& options) {
+    const auto require = [&](bool right, const char* problem) {
+        if (!right) throw InvalidArgument("solve_amplitudes: " + equations.method + ": " + problem);
+    };
+    require(equations.residuals && equations.energy && equations.divide, "residuals, energy and divide must all be functions");
+    require(!start.members().empty(), "there are no amplitudes to start from");
+    require(options.max_iterations >= 1, "max_iterations must be 1 or more");
+    require(options.tolerance >= 0, "the tolerance must be zero or more");
+    require(options.diis_vectors >= 0, "diis_vectors must be 0 or more");
+}
+
+}  // namespace
+
+Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, const SolverOptions& options, const SolverHooks& hooks) {
+    check(equations, start, options);
+    const World world = start.members().front().world();
+    std::vector<double> seconds;
+    Solution result{std::move(start)};
+    TensorSet& t = result.amplitudes;
+    Diis diis(options.diis_vectors);
+    result.energy = equations.energy(t);
+    for (;;) {
+        const WorkClock clock(world);
+        const double residual = take_step(equations, t, diis);
+        const double energy_before = result.energy;
+        result.energy = equations.energy(t);
+        const IterationReport report{++result.iterations, result.energy, residual, clock.seconds()};
+        seconds.push_back(report.seconds);
+        const auto progress = [&] {
+            if (hooks.progress) hooks.progress(report);
+        };
+        world.is_dry_run() ? progress() : CollectiveCall::run_callback(world.state()->communicator(), progress);
+
+        if (!world.is_dry_run()) check_divergence(equations.method, report, options);
+        const bool converged = residual <= options.tolerance && std::abs(result.energy - energy_before) <= options.tolerance;
+        const bool last = world.is_dry_run() ? report.iteration >= dry_iterations(options) : converged;
+        if (hooks.save) hooks.save(t, report, last || report.iteration >= options.max_iterations);
+        if (last) {
+            result.seconds_per_iteration = median(std::move(seconds));
+            return result;
+        }
+        if (!world.is_dry_run()) check_progress(equations.method, report, options);
+    }
+}
+
+}  // namespace arges::chemistry

@@ -1,0 +1,41 @@
+#include "interface/dense/run_movement.hpp"
+
+#include "arges/error.hpp"
+#include "plan/movement/movement.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "redistribute/movement_run.hpp"
+
+#include <optional>
+#include <string>
+
+namespace arges {
+
+void run_movement(WorldState& world, const ElementKernels& kernels, const Movement& spec, const void* from, void* to, const void* alpha,
+                  const void* beta) {
+    if (world.dry()) {
+        const auto bound = movement_bound(spec);
+        world.note_working(bound.buffers * kernels.size + bound.list_bytes, 0, bound.building_bytes);
+        world.note_seconds(estimated_seconds(spec, kernels.size, world.plan_options()) + preparing_seconds(spec, world.machine()));
+        return;
+    }
+    Workspace workspace;
+    std::optional<MovementRun> run;
+    std::int64_t buffers = 0, most = 0;
+    world.agree([&] {
+        run.emplace(world.movement_communicator(), spec, world.rank());
+        buffers = run->workspace_elements() * kernels.size + 128;
+        most = buffers + run->list_bytes();
+    });
+    most = world.most(most);
+    const auto left = world.least_free_bytes();
+    if (most > left)
+        throw OutOfMemory("moving elements to another layout takes " + std::to_string(most) +
+                          " bytes per rank for messages and lists, with " + std::to_string(left) +
+                          " left under the limit; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    world.make_room(most);
+    world.note_working(most);
+    world.agree([&] { workspace.reserve(buffers); });
+    world.agree([&] { run->run(kernels, from, to, alpha, beta, false, workspace); });
+}
+
+}  // namespace arges

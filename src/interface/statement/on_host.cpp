@@ -1,0 +1,43 @@
+#include "interface/statement/on_host.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+OnHost::OnHost(const Factor& left, const std::vector<Term>& right, const ElementKernels& algebra)
+    : left_(left), right_(right), algebra_(&table(algebra)) {
+    replace(left_);
+    for (auto& term : right_)
+        for (auto& factor : term.factors) replace(factor);
+}
+
+const ElementKernels& OnHost::table(const ElementKernels& kernels) {
+    if (kernels.space == nullptr) return kernels;
+    const auto known = std::find(tables_of_.begin(), tables_of_.end(), &kernels);
+    if (known != tables_of_.end()) return *std::next(tables_.begin(), known - tables_of_.begin());
+    tables_of_.push_back(&kernels);
+    auto& own = tables_.emplace_back(kernels);
+    own.space = nullptr;
+    return own;
+}
+
+void OnHost::replace(Factor& factor) {
+    if (!factor.tensor || factor.tensor->kernels->space == nullptr) return;
+    const auto original = factor.tensor;
+    const auto known = std::find_if(copies_.begin(), copies_.end(), [&](const Copy& copy) { return copy.original == original; });
+    if (known != copies_.end()) {
+        factor.tensor = known->here;
+        return;
+    }
+    factor.tensor = TensorState::make(
+        table(*original->kernels), original->world_handle, [&] { return original->layout; }, original->name);
+    copy_array(factor.tensor->bytes.data(), original->bytes.data(), original->bytes.size(), original->bytes.space());
+    copies_.push_back({original, factor.tensor});
+}
+
+void OnHost::finish() {
+    for (auto& copy : copies_)
+        if (copy.here == left_.tensor) copy.original->relocate(copy.here->layout, std::move(copy.here->bytes));
+}
+
+}  // namespace arges

@@ -1,0 +1,152 @@
+#include "interface/statement/prepared_term.hpp"
+
+#include "base/digest.hpp"
+#include "base/options.hpp"
+#include "base/overloaded.hpp"
+#include "execute/local_chain.hpp"
+#include "interface/statement/check_labels.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "plan/product/step_memory.hpp"
+#include "plan/product/structure.hpp"
+#include "plan/report/plan_report.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+/// What a step takes beside its lists: layouts, groups and descriptions of its movements (measured: 24 to 30 KB).
+constexpr std::int64_t bytes_of_step = 32 << 10;
+
+StepRun run_of(const PlannedWork& work, const WorldState& world) {
+    return std::visit(
+        Overloaded{[&](const PlannedMovement& movement) -> StepRun {
+                       return std::make_shared<MovementRun>(world.movement_communicator(), movement.spec, world.rank());
+                   },
+                   [&](const ProductPlan& plan) -> StepRun { return std::make_shared<ProductRun>(plan, world.movement_communicator()); }},
+        work);
+}
+
+/// Bytes of the workspace that a run takes on this rank.
+std::int64_t workspace_of(const StepRun& run, std::int64_t element_bytes) {
+    return std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& movement) {
+                                     const auto volume = movement->volume();
+                                     return Workspace::padded(volume.sent * element_bytes) +
+                                            Workspace::padded(volume.received * element_bytes);
+                                 },
+                                 [](const std::shared_ptr<ProductRun>& product) { return product->workspace_bytes(); }},
+                      run);
+}
+
+/// What a step takes on this rank is no more than its plan says. @throws Error
+[[maybe_unused]] void compare_with_plan(std::int64_t workspace, std::int64_t lists, const StepMemory& planned) {
+    if (workspace > planned.workspace || lists > planned.lists + planned.passing)
+        throw Error("a step takes " + std::to_string(workspace) + " bytes and lists of " + std::to_string(lists) + ", but its plan says " +
+                    std::to_string(planned.workspace) + " and " + std::to_string(planned.lists + planned.passing));
+}
+
+/// The product with the names of another one, which differs in nothing else.
+Product with_names(Product product, const Product& names) {
+    for (std::size_t f = 0; f < product.factors.size(); ++f) product.factors[f].name = names.factors[f].name;
+    product.output.name = names.output.name;
+    product.label_names = names.label_names;
+    return product;
+}
+
+Product without_names(const Product& product) {
+    Product names = product;
+    for (auto& factor : names.factors) factor.name.clear();
+    names.output.name.clear();
+    for (auto& name : names.label_names) name.clear();
+    return names;
+}
+
+}  // namespace
+
+PreparedTerm::PreparedTerm(WorldState& world, const Product& product, std::int64_t expected_runs, std::int64_t free_bytes)
+    : product_(projected(product)), options_(world.plan_options()) {
+    options_.memory_limit = free_bytes;
+    options_.expected_runs = expected_runs;
+    plan_ = plan_product(product_, options_);
+    set_names(plan_.steps, without_names(product_));
+    seconds_ = plan_.seconds(product_.element_bytes, options_);
+    settled_ = arges::settled(plan_, product_);
+    new_place_bytes_ = new_place_bytes(plan_, product_);
+    for (auto& factor : settled_.factors) factor.layout = world.intern(factor.layout);
+    settled_.output.layout = world.intern(settled_.output.layout);
+}
+
+std::uint64_t PreparedTerm::digest() const {
+    return Digest().add(arges::explain(plan_report(plan_, without_names(product_), options_))).value();
+}
+
+bool PreparedTerm::plans_like(const PreparedTerm& other) const {
+    return plan_.intermediates == other.plan_.intermediates && plan_.steps == other.plan_.steps;
+}
+
+/// In a dry run sizes come from the plan alone.
+void PreparedTerm::note_dry_run(WorldState& world) {
+    std::int64_t largest = 0, building = 0;
+    for (const auto& step : plan_.steps) {
+        const auto memory = step_memory(step, product_.element_bytes, options_.local);
+        largest = std::max(largest, memory.workspace);
+        list_bytes_ += memory.lists;
+        const auto* const product = std::get_if<ProductPlan>(&step.work);
+        passing_bytes_ = std::max(passing_bytes_, memory.passing + (product != nullptr ? copied_bytes(*product) : 0));
+        building = std::max(building, memory.building);
+        if (const auto* const movement = std::get_if<PlannedMovement>(&step.work))
+            world.note_seconds(preparing_seconds(movement->spec, options_.machine));
+    }
+    workspace_bytes_ = largest + intermediate_bytes(plan_, product_.element_bytes);
+    world.note_plan(list_bytes_ + plan_bytes(), building);
+}
+
+void PreparedTerm::build_lists(WorldState& world) {
+    std::int64_t largest = 0;
+    for (const auto& step : plan_.steps) {
+        const auto& run = runs_.emplace_back(run_of(step.work, world));
+        const auto workspace = workspace_of(run, product_.element_bytes);
+        const auto lists = std::visit([](const auto& r) { return r->list_bytes(); }, run);
+        if constexpr (is_checked_build) compare_with_plan(workspace, lists, step_memory(step, product_.element_bytes, options_.local));
+        largest = std::max(largest, workspace);
+        list_bytes_ += lists;
+        planned_bytes_ += std::visit([](const auto& r) { return r->volume().sent; }, run) * product_.element_bytes;
+    }
+    workspace_bytes_ = largest + intermediate_bytes(plan_, product_.element_bytes);
+}
+
+void PreparedTerm::make_ready(WorldState& world) {
+    if (ready_) return;
+    if (world.dry()) {
+        note_dry_run(world);
+    } else {
+        world.agree([&] { build_lists(world); });
+        if (world.size() > 1) {
+            workspace_bytes_ = world.communicator().maximum(workspace_bytes_);
+            list_bytes_ = world.communicator().maximum(list_bytes_);
+        }
+        world.note_plan(list_bytes_ + plan_bytes());
+    }
+    ready_ = true;
+}
+
+std::int64_t PreparedTerm::plan_bytes() const { return std::ssize(plan_.steps) * bytes_of_step; }
+
+std::vector<PlannedStep> PreparedTerm::named_steps(const Product& names) const {
+    auto steps = plan_.steps;
+    set_names(steps, names);
+    return steps;
+}
+
+std::string PreparedTerm::explain(const Product& names) const {
+    auto plan = plan_;
+    set_names(plan.steps, names);
+    const auto unusual = unusual_labels(names);
+    std::string notes;
+    for (const auto& name : unusual.repeated) notes += "note: no factor has the label '" + name + "'; the result is repeated along it\n";
+    for (const auto& name : unusual.summed) notes += "note: the label '" + name + "' occurs only once; it is summed over\n";
+    return notes + arges::explain(plan_report(plan, with_names(product_, names), options_));
+}
+
+}  // namespace arges

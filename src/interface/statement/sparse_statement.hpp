@@ -1,0 +1,22 @@
+/// An index-string statement with sparse tensors on either side.
+#pragma once
+
+#include "interface/statement/statement.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// Is a tensor of the statement sparse, or is there something that only sparse tensors have?
+bool is_sparse_statement(const Factor& left, const std::vector<Term>& right);
+
+/// left = right + beta * left. The left-hand side is changed when all terms have been computed. Collective.
+void run_sparse_statement(const StatementArguments& statement);
+
+/// The plans as text, by expected counts, and what inspections have found. Local. @param ranks  other ones than there are
+std::string explain_sparse_statement(const StatementArguments& statement, std::optional<std::int64_t> ranks);
+
+}  // namespace arges

@@ -1,0 +1,241 @@
+#include "arges/world.hpp"
+
+#include "base/options.hpp"
+#include "base/text.hpp"
+#include "base/trace.hpp"
+#include "comm/collective_call.hpp"
+#include "comm/communicator.hpp"
+#include "interface/statement/prepared_term.hpp"
+#include "interface/world/world_state.hpp"
+#include "local/contract.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "topology/unfold.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+void check_torus(const Torus& torus, std::int64_t ranks) {
+    if (torus.ranks() != ranks)
+        throw InvalidArgument("World: a torus " + torus.to_string() + " holds " + std::to_string(torus.ranks()) + " ranks, but there are " +
+                              std::to_string(ranks) + "; the lengths must multiply to that");
+}
+
+/// The state of a world that this rank is in.
+WorldState& present(const std::shared_ptr<WorldState>& state) {
+    if (!state) throw InvalidArgument("World: this rank is not in the world (World::outside()); only transfer() may be called with it");
+    return *state;
+}
+
+/// What `arges calibrate` has measured, else the defaults.
+MachineModel stored_machine() {
+    const auto otherwise = default_machine(omp_get_max_threads());
+    return read_machine_model(machine_file_option(), otherwise).value_or(otherwise);
+}
+
+/// Text that tells layouts apart.
+std::string fingerprint(const Layout& layout) {
+    std::string text = layout.symmetry().to_string() + "|";
+    for (auto n : layout.grid().lengths) text += std::to_string(n) + "x";
+    text += "|";
+    for (auto n : layout.extents()) text += std::to_string(n) + ",";
+    for (int s = 0; s < layout.slots(); ++s) {
+        const auto& m = layout.mapping(s);
+        text += m.is_blocks() ? "b" : m.rows ? "r" : "p";
+        for (int d : layout.slot_dimensions(s)) text += std::to_string(d) + ".";
+        for (const auto& list : m.torus_by_position) {
+            for (int t : list) text += std::to_string(t) + ",";
+            text += ";";
+        }
+        for (auto v : m.virtual_factor) text += "v" + std::to_string(v);
+        for (int t : m.torus) text += "," + std::to_string(t);
+        text += "w" + std::to_string(m.begin) + ":" + std::to_string(m.end) + "/";
+    }
+    return text;
+}
+
+}  // namespace
+
+WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order) : communicator_(comm) {
+    size_ = communicator_->size();
+    const CollectiveCall call(movement_communicator(), "World", given.lengths(), static_cast<std::uint64_t>(order));
+    const auto [torus, rank] = world_order(*communicator_, given, order);
+    if (rank) communicator_ = reordered(*communicator_, *rank);
+    rank_ = communicator_->rank();
+    const auto per_node = communicator_->ranks_per_node();
+    std::int64_t limit = 0;
+    std::string machine;
+    agree([&] {
+        group_mapping_ = group_mapping_option();
+        if (rank_ == 0) machine = to_text(stored_machine());
+        limit = memory_limit_option().value_or(0);
+        trace_ = Trace::from_option(rank_, process_number());
+    });
+    if (!communicator_->all_equal(static_cast<std::uint64_t>(group_mapping_)))
+        throw InvalidArgument("ARGES_GROUP_MAPPING differs between ranks; set it to the same on every rank, or on none");
+    communicator_->broadcast(machine, 0);
+    machine_ = among_ranks(parse_machine_model(machine, "rank 0"), size_, per_node);
+    local::set_contraction_costs(
+        {machine_.multiplication_seconds * 1e9, machine_.vector_multiplication_seconds * 1e9, machine_.packed_element_seconds * 1e9});
+    take_topology(torus, per_node);
+    local_ = {communicator_->maximum(omp_get_max_threads())};
+    if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
+    memory_limit_ = communicator_->minimum(limit);
+}
+
+WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
+    if (ranks < 1) throw InvalidArgument("World::dry_run: " + std::to_string(ranks) + " ranks; at least one is needed");
+    group_mapping_ = group_mapping_option();
+    machine_ = among_ranks(stored_machine(), size_, 1);
+    take_topology(torus, 1);
+    local_ = {omp_get_max_threads()};
+    memory_limit_ = memory_limit_option().value_or(available_node_memory());
+}
+
+void WorldState::take_topology(const Torus& given, std::int64_t ranks_per_node) {
+    if (!given.lengths().empty()) check_torus(given, size_);
+    auto topology = topology_of(size_, given, ranks_per_node, machine_.interconnect, {machine_.bytes_per_second, machine_.message_seconds});
+    torus_ = std::move(topology.torus);
+    links_ = std::move(topology.links);
+    grids_ = grids_for_products(torus_);
+    tensor_grid = grid();
+    agreement_seconds_ = arges::agreement_seconds(size_, plan_options());
+}
+
+void WorldState::agree(const std::function<void()>& work, std::span<std::int64_t> minima) const {
+    if (communicator_)
+        communicator_->agree(work, minima);
+    else
+        work();
+}
+
+Layout WorldState::intern(Layout layout) {
+    const auto text = fingerprint(layout);
+    const auto [known, is_new] = layouts_.try_emplace(text, std::move(layout));
+    if (is_new) digests_.emplace(known->second.identity(), Digest().add(text).value());
+    return known->second;
+}
+
+void WorldState::require_free(std::int64_t bytes, const std::string& what) const {
+    if (bytes > free_bytes())
+        throw OutOfMemory(what + ": " + std::to_string(bytes) + " bytes on a rank are over the memory limit, which leaves " +
+                          std::to_string(free_bytes()) +
+                          "; take a part of the tensor, use more ranks, or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+}
+
+void WorldState::require_everywhere(std::int64_t bytes, const std::string& what) {
+    const auto left = least_free_bytes();
+    if (bytes > left)
+        throw OutOfMemory(what + " takes " + with_commas(bytes) + " bytes on a rank, and the limit leaves " + with_commas(left) +
+                          "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    make_room(bytes);
+    note_working(bytes);
+}
+
+PlanOptions WorldState::plan_options() const {
+    PlanOptions options;
+    options.memory_limit = free_bytes();
+    options.group_mapping = group_mapping_;
+    options.links = links_;
+    options.grids = grids_;
+    options.machine = machine_;
+    options.local = local_;
+    return options;
+}
+
+void WorldState::set_memory_limit(std::int64_t bytes) {
+    memory_limit_ = dry() ? bytes : communicator_->minimum(bytes);
+    prepared_.clear();
+    workspace_.clear();
+    kept_workspace_ = kept_plans_ = 0;
+}
+
+void WorldState::set_group_mapping(GroupMapping mapping) {
+    if (mapping == group_mapping_) return;
+    group_mapping_ = mapping;
+    prepared_.clear();
+    kept_plans_ = 0;
+}
+
+void WorldState::make_room(std::int64_t bytes) {
+    if (bytes <= memory_limit_ - in_use_ - kept_workspace_) return;
+    workspace_.clear();
+    kept_workspace_ = 0;
+}
+
+void WorldState::hold(std::int64_t bytes) {
+    in_use_ += bytes;
+    note_working(0);
+}
+
+void WorldState::note_working(std::int64_t bytes, std::int64_t from_workspace, std::int64_t passing) {
+    kept_workspace_ = std::max(kept_workspace_, from_workspace);
+    const std::int64_t now = in_use_ + kept_workspace_ + bytes - from_workspace;
+    peak_ = std::max(peak_, now);
+    taken_peak_ = std::max(taken_peak_, now + passing + kept_plans_);
+}
+
+void WorldState::note_plan(std::int64_t bytes, std::int64_t building) {
+    kept_plans_ += bytes;
+    note_working(0, 0, building);
+}
+
+World::World(MPI_Comm comm, const Torus& torus, RankOrder order) : state_(std::make_shared<WorldState>(comm, torus, order)) {}
+World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
+World World::outside() { return World(std::shared_ptr<WorldState>()); }
+World World::dry_run(std::int64_t ranks, const Torus& torus) { return World(std::make_shared<WorldState>(ranks, torus)); }
+
+std::int64_t World::size() const { return present(state_).size(); }
+std::int64_t World::rank() const { return present(state_).rank(); }
+const Torus& World::torus() const { return present(state_).torus(); }
+bool World::is_dry_run() const { return present(state_).dry(); }
+MPI_Comm World::communicator() const { return present(state_).dry() ? MPI_COMM_NULL : state_->communicator().raw(); }
+std::int64_t World::memory_limit() const { return present(state_).memory_limit(); }
+std::int64_t World::memory_in_use() const { return present(state_).memory_in_use(); }
+std::int64_t World::memory_peak() const { return present(state_).memory_peak(); }
+void World::reset_peak() { present(state_).reset_peak(); }
+const OperationReport& World::last_report() const { return present(state_).report(); }
+
+OperationReport World::total_report() const {
+    auto& state = present(state_);
+    auto report = state.report();
+    if (state.dry()) return report;
+    const CollectiveCall call(state.movement_communicator(), "World::total_report");
+    const auto& comm = state.communicator();
+    report.bytes_sent = comm.sum(report.bytes_sent);
+    report.bytes_planned = comm.sum(report.bytes_planned);
+    report.messages_sent = comm.sum(report.messages_sent);
+    report.peak_memory_bytes = comm.maximum(report.peak_memory_bytes);
+    for (double* const seconds : {&report.exposed_seconds, &report.seconds})
+        *seconds = static_cast<double>(comm.maximum(static_cast<std::int64_t>(*seconds * 1e9))) * 1e-9;
+    return report;
+}
+
+void World::agree(const std::function<void()>& work) const {
+    const auto& state = present(state_);
+    const CollectiveCall call(state.movement_communicator(), "World::agree");
+    state.agree(work);
+}
+
+void World::set_memory_limit(std::int64_t bytes) {
+    auto& state = present(state_);
+    const CollectiveCall call(state.movement_communicator(), "World::set_memory_limit");
+    state.agree([&] {
+        if (bytes < 0) throw InvalidArgument("memory limit: " + std::to_string(bytes) + " bytes; it must not be negative");
+    });
+    state.set_memory_limit(bytes);
+}
+
+GroupMapping World::group_mapping() const { return present(state_).group_mapping(); }
+
+void World::set_group_mapping(GroupMapping mapping) {
+    auto& state = present(state_);
+    const CollectiveCall call(state.movement_communicator(), "World::set_group_mapping", mapping);
+    state.set_group_mapping(mapping);
+}
+
+}  // namespace arges
