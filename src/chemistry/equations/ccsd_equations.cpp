@@ -16,7 +16,7 @@ namespace arges::chemistry {
 
 namespace {
 
-const char* const pairs_abij = "antisym(a,b) antisym(i,j)";
+const char* const antisymmetric_pairs = "antisym(a,b) antisym(i,j)";
 
 /// t1, t2 and what is made of them.
 struct Intermediates {
@@ -27,7 +27,7 @@ struct Intermediates {
 /// t2(abij) + factor * (t_i^a t_j^b - t_i^b t_j^a): eqs. 9 (factor 1/2) and 10 (factor 1).
 Tensor<double> tau_of(const SpinIntegrals& V, const TensorSet& t, double factor) {
     const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
-    Tensor<double> tau = V.spaces.tensor(V.oovv.world(), "abij", pairs_abij, "tau");
+    Tensor<double> tau = V.spaces.tensor(V.oovv.world(), "abij", antisymmetric_pairs, "tau");
     tau["abij"] = t2["abij"] + factor * (t1["ai"] * t1["bj"] - t1["bi"] * t1["aj"]);
     return tau;
 }
