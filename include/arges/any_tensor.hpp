@@ -14,7 +14,6 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -2,7 +2,6 @@
 /// Element types as values, for what learns them at run time: files, and programs in other languages.
 #pragma once
 
-#include "arges/element_kernels.hpp"
 #include "arges/scalar.hpp"
 
 #include <complex>
@@ -12,6 +11,8 @@
 #include <type_traits>
 
 namespace arges {
+
+struct ElementKernels;
 
 /// The element types of tensors, by the names that NumPy has for them. Files hold the first four, and the others as what files.md says.
 enum class ElementType : std::uint8_t {
