@@ -374,7 +374,7 @@ AnyTensor einsum(const std::vector<AnyIndexedTensor>& operands, const Labels& ou
 AnyTensor einsum(const std::string& text, const std::vector<const AnyTensor*>& operands);
 /// As concatenated() with a type. @throws InvalidArgument also for tensors of several types, or sparse ones
 AnyTensor concatenated(int dimension, const std::vector<const AnyTensor*>& parts);
-/// As transfer() with a type.
+/// As transfer() with a type: a copy on another world, in the storage of the source.
 AnyTensor transfer(ElementType element, const World& meeting, const AnyTensor& source, const World& target);
 /// Complex conjugate of every element; keeps the symmetry. Collective.
 AnyTensor conj(const AnyTensor& A);

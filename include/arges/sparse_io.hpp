@@ -49,7 +49,7 @@ struct SparseFile {
     ReadReport report;       ///< what was found
 };
 
-/// read_sparse() of a type that is known at run time. @param report  what was found
+/// read_sparse() of a type that is known at run time; what was found is in `report`.
 AnyTensor read_sparse(ElementType type, const World& world, const std::string& path, const SparseReadOptions& options, ReadReport& report);
 
 /// Reads a sparse tensor; every rank reads its part of the file (of gzip text, rank 0 inflates). The form is found from the

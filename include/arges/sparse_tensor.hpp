@@ -223,4 +223,12 @@ private:
     /// @endcond
 };
 
+/// A copy of a sparse tensor on another world, as that of a dense one. Collective over `meeting`.
+/// @throws InvalidArgument also for a tensor without keys
+template <class T>
+SparseTensor<T> transfer(const World& meeting, const SparseTensor<T>& source, const World& target) {
+    auto result = AnyTensor::transferred(element_kernels<T>(), meeting, source, target);
+    return result.any_state() ? SparseTensor<T>(std::move(result)) : SparseTensor<T>();
+}
+
 }  // namespace arges

@@ -22,15 +22,11 @@ World made_world(std::optional<std::int64_t> comm, const Extents& torus) {
     return World(comm ? communicator_of_fortran(*comm) : all_processes().raw(), shape);
 }
 
-/// A copy of a dense tensor on another world; ranks without the source or the target give none, and get none without the target.
+/// A copy of a tensor on another world; ranks without the source or the target give none, and get none without the target.
 std::optional<AnyTensor> transferred(const World& meeting, const AnyTensor* source, const std::optional<World>& target) {
     auto type = source != nullptr ? static_cast<std::int64_t>(source->element()) : -1;
     if (!meeting.is_dry_run()) {
         const auto own = type;
-        meeting.agree([&] {
-            if (source != nullptr && source->is_sparse())
-                throw Unsupported("transfer of a sparse tensor; take coo() of it, and make another by sparse(..., world=...)");
-        });
         type = meeting.state()->communicator().maximum(type);
         meeting.agree([&] {
             if (own >= 0 && own != type)

@@ -45,6 +45,18 @@ void check_transfer(const World& world, const World& from, const World& to, std:
         }
         const auto back = transfer(world, there, from);
         if (from.takes_part()) expect_equal(back, dense);
+        if (shape.extents.empty()) continue;
+        SparseTensor<Complex> sparse;
+        if (from.takes_part()) sparse = SparseTensor<Complex>::from_dense(source);
+        const auto sparse_there = transfer(world, sparse, to);
+        if (to.takes_part()) {
+            expect_equal(sparse_there.to_dense(), dense);
+            EXPECT_EQ(sparse_there.symmetry(), shape.symmetry());
+        }
+        const auto sparse_back = transfer(world, sparse_there, from);
+        if (from.takes_part()) {
+            EXPECT_EQ(sparse_back.gather(), sparse.gather());
+        }
     }
     if (to.takes_part()) to.state()->set_group_mapping(GroupMapping::packed);
 }

@@ -192,7 +192,9 @@ TEST(PlanCandidates, AverageOverRuns) {
         {"kail,jakb->ijlb", {}},
         {"ij,jl->il", {{"il", "sym(i,l)"}}},
         {"ijab,abkl->ijkl", {{"ijab", "antisym(i,j) antisym(a,b)"}, {"abkl", "antisym(a,b) sym(k,l)"}, {"ijkl", "antisym(i,j) sym(k,l)"}}},
-        {"ija,akl,lb->ijkb", {{"ija", "sym(i,j)"}, {"ijkb", "sym(i,j)"}}}};
+        {"ija,akl,lb->ijkb", {{"ija", "sym(i,j)"}, {"ijkb", "sym(i,j)"}}},
+        {"aibj,k->aibjk", {{"aibj", "sym(product(a,i),product(b,j))"}, {"aibjk", "sym(product(a,i),product(b,j))"}}},
+        {"aibj,bjk->aik", {{"aibj", "sym(product(a,i),product(b,j))"}}}};
     int in_place = 0, averaged = 0, packed = 0;
     for (std::uint64_t seed = 0; seed < 800; ++seed) {
         std::mt19937_64 random(seed);

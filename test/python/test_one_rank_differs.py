@@ -124,6 +124,10 @@ def test_tensors_of_another_world(world):
     close(B.numpy(), A.numpy())
     close(arges.transfer(B, world).numpy(), A.numpy())
     assert arges.tensor(A, name="C").name == "C"
+    S = A.to_sparse(0.25)
+    T = arges.transfer(S, other)
+    assert T.is_sparse and T.world == other
+    close(T.to_dense().numpy(), S.to_dense().numpy())
 
 
 def test_dry_runs_have_no_elements():

@@ -1,4 +1,4 @@
-/// @file chemistry/solvers/cc_checkpoint.hpp
+/// @file chemistry/cc_checkpoint.hpp
 /// Amplitudes in a file, to continue from.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/solvers/cc_driver.hpp
+/// @file chemistry/cc_driver.hpp
 /// From a file of integrals to correlation energies.
 #pragma once
 

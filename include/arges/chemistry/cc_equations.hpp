@@ -1,4 +1,4 @@
-/// @file chemistry/equations/cc_equations.hpp
+/// @file chemistry/cc_equations.hpp
 /// The amplitude equations of CCSD, CCSDT and CCSDTQ over spin orbitals.
 #pragma once
 

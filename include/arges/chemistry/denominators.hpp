@@ -1,4 +1,4 @@
-/// @file chemistry/solvers/denominators.hpp
+/// @file chemistry/denominators.hpp
 /// Orbital-energy denominators.
 #pragma once
 

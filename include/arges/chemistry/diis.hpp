@@ -1,4 +1,4 @@
-/// @file chemistry/solvers/diis.hpp
+/// @file chemistry/diis.hpp
 /// Direct inversion in the iterative subspace.
 #pragma once
 

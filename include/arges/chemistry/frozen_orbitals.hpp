@@ -1,4 +1,4 @@
-/// @file chemistry/integrals/frozen_orbitals.hpp
+/// @file chemistry/frozen_orbitals.hpp
 /// Orbitals that take no part in a correlated calculation.
 #pragma once
 

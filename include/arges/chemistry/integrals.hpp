@@ -1,4 +1,4 @@
-/// @file chemistry/integrals/integrals.hpp
+/// @file chemistry/integrals.hpp
 /// Antisymmetrised integrals and Fock blocks over spin orbitals.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/solvers/rccsd.hpp
+/// @file chemistry/rccsd.hpp
 /// Spin-adapted coupled cluster with single and double excitations for closed shells.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/integrals/reference.hpp
+/// @file chemistry/reference.hpp
 /// The reference determinant: Fock matrices and energy.
 #pragma once
 

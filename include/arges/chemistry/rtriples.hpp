@@ -1,4 +1,4 @@
-/// @file chemistry/equations/rtriples.hpp
+/// @file chemistry/rtriples.hpp
 /// The perturbative triples correction for closed shells.
 #pragma once
 

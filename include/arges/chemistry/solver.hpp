@@ -1,4 +1,4 @@
-/// @file chemistry/solvers/solver.hpp
+/// @file chemistry/solver.hpp
 /// Iterations that make residuals of amplitude equations zero.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/integrals/spatial_integrals.hpp
+/// @file chemistry/spatial_integrals.hpp
 /// Integrals and Fock blocks over spatial orbitals, for closed shells.
 #pragma once
 

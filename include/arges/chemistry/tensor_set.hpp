@@ -1,4 +1,4 @@
-/// @file chemistry/solvers/tensor_set.hpp
+/// @file chemistry/tensor_set.hpp
 /// Several tensors as one vector.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// @file chemistry/equations/triples.hpp
+/// @file chemistry/triples.hpp
 /// The perturbative correction for connected triple excitations.
 #pragma once
 

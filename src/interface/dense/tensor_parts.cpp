@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace arges {
@@ -227,11 +228,73 @@ void check_present(const Communicator& comm, std::int64_t size, const std::strin
                               std::to_string(largest) + "; the meeting world needs every rank of one source and of one target");
 }
 
+/// What a tensor is made of.
+struct GivenShape {
+    Storage storage;
+    std::vector<std::int64_t> extents;
+    Symmetry symmetry;
+    std::string name;
+};
+
+/// That of a tensor which one rank has. Collective.
+GivenShape shape_from(const Communicator& comm, std::int64_t giver, const AnyTensor& source) {
+    std::vector<std::int64_t> numbers;
+    if (comm.rank() == giver) {
+        numbers = {source.is_sparse() ? 1 : 0, source.order()};
+        numbers.insert(numbers.end(), source.extents().begin(), source.extents().end());
+        write_tree(product(source.symmetry().slots()), numbers);
+    }
+    comm.broadcast(numbers, giver);
+    std::string name = source.any_state() ? source.name() : "";
+    comm.broadcast(name, giver);
+    const std::size_t order = numbers[1];
+    const auto first = numbers.begin() + 2;
+    std::size_t at = 2 + order;
+    return {numbers[0] == 1 ? Storage::sparse : Storage::dense, {first, first + numbers[1]}, Symmetry(order, read_tree(numbers, at)), name};
+}
+
+/// Keys and elements.
+struct ElementPairs {
+    std::vector<std::int64_t> keys;
+    std::vector<std::byte> values;
+};
+
+/// Those of the source, for the ranks that receive, in turn: a write() of the target then finds where they belong. Collective.
+ElementPairs pairs_for_receivers(const Communicator& comm, const AnyTensor& source, std::int64_t element_bytes, bool receives) {
+    const auto all = gathered(comm, std::vector<std::int64_t>{receives ? comm.rank() : -1});
+    std::vector<std::int64_t> receivers;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(receivers), [](auto rank) { return rank >= 0; });
+    std::vector<std::vector<std::int64_t>> keys(all.size());
+    std::vector<std::vector<std::byte>> values(all.size());
+    comm.agree([&] {
+        if (!source.any_state()) return;
+        Buffer<std::byte> elements;
+        const auto own = source.pairs_here([&](std::int64_t count) -> void* {
+            elements = Buffer<std::byte>(count * element_bytes);
+            return elements.data();
+        });
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            const auto to = receivers[i % receivers.size()];
+            keys[to].push_back(own[i]);
+            const auto* const element = element_at(std::as_const(elements).data(), i, element_bytes);
+            values[to].insert(values[to].end(), element, element + element_bytes);
+        }
+    });
+    keys = exchanged(comm, std::move(keys));
+    values = exchanged(comm, std::move(values));
+    ElementPairs mine;
+    comm.agree([&] {
+        for (const auto& list : keys) mine.keys.insert(mine.keys.end(), list.begin(), list.end());
+        for (const auto& list : values) mine.values.insert(mine.values.end(), list.begin(), list.end());
+    });
+    return mine;
+}
+
 }  // namespace
 
 AnyTensor AnyTensor::transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source, const World& target) {
     if (meeting.is_dry_run()) {
-        state_of(source, "transfer");
+        any_state_of(source, "transfer");
         if (!target.takes_part() || !target.is_dry_run() || !source.world().is_dry_run())
             throw InvalidArgument("transfer: the meeting world is a dry run; source and target must be dry runs, too");
         return AnyTensor(kernels, Storage::dense, target, source.extents(), source.symmetry(), source.name());
@@ -243,62 +306,20 @@ AnyTensor AnyTensor::transferred(const ElementKernels& kernels, const World& mee
             throw InvalidArgument("transfer: source and target must be worlds of real ranks, because the meeting world is one; "
                                   "a dry run has no data");
     });
-    // Who has the source, and which rank of the target is which rank of the meeting?
     const auto giver = comm.minimum(source.any_state() ? comm.rank() : comm.size());
     if (giver == comm.size()) throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
     check_present(comm, source.any_state() ? source.world().size() : 0, "the source's world");
     check_present(comm, target.takes_part() ? target.size() : 0, "the target world");
     require_same_in_worlds(meeting.state()->movement_communicator(), source.any_state() ? source.world().state().get() : nullptr,
                            Digest().add(source).value(), "transfer");
-    std::vector<std::int64_t> shape;
-    if (comm.rank() == giver) {
-        shape = source.extents();
-        shape.insert(shape.begin(), source.order());
-        write_tree(product(source.symmetry().slots()), shape);
-    }
-    comm.broadcast(shape, giver);
-    std::string name = source.any_state() ? source.name() : "";
-    comm.broadcast(name, giver);
-    const std::size_t order = shape[0];
-    const std::vector<std::int64_t> extents(shape.begin() + 1, shape.begin() + 1 + static_cast<std::ptrdiff_t>(order));
-    std::size_t at = 1 + order;
-    const Symmetry symmetry(order, read_tree(shape, at));
+    const auto shape = shape_from(comm, giver, source);
     AnyTensor result;
     comm.agree([&] {
-        if (target.takes_part()) result = AnyTensor(kernels, Storage::dense, target, extents, symmetry, name);
+        if (target.takes_part()) result = AnyTensor(kernels, shape.storage, target, shape.extents, shape.symmetry, shape.name);
     });
-    const auto mine = target.takes_part() ? target.rank() : -1;
-    const auto target_ranks = gathered(comm, std::vector<std::int64_t>{mine});
-    // Every source rank deals its pairs out to the meeting ranks in turn; the target's write() finds the owners.
-    std::vector<std::int64_t> receivers;
-    for (std::size_t r = 0; r < target_ranks.size(); ++r)
-        if (target_ranks[r] >= 0) receivers.push_back(r);
-    std::vector<std::vector<std::int64_t>> keys(target_ranks.size());
-    std::vector<std::vector<std::byte>> values(target_ranks.size());
+    const auto pairs = pairs_for_receivers(comm, source, kernels.size, target.takes_part());
     comm.agree([&] {
-        if (!source.any_state()) return;
-        Buffer<std::byte> elements;
-        const auto own = source.pairs_here([&](std::int64_t count) -> void* {
-            elements = Buffer<std::byte>(count * kernels.size);
-            return elements.data();
-        });
-        for (std::size_t i = 0; i < own.size(); ++i) {
-            const std::size_t to = receivers[i % receivers.size()];
-            keys[to].push_back(own[i]);
-            const auto* const element = element_at(std::as_const(elements).data(), i, kernels.size);
-            values[to].insert(values[to].end(), element, element + kernels.size);
-        }
-    });
-    keys = exchanged(comm, std::move(keys));
-    values = exchanged(comm, std::move(values));
-    std::vector<std::int64_t> my_keys;
-    std::vector<std::byte> my_values;
-    comm.agree([&] {
-        for (const auto& list : keys) my_keys.insert(my_keys.end(), list.begin(), list.end());
-        for (const auto& list : values) my_values.insert(my_values.end(), list.begin(), list.end());
-    });
-    comm.agree([&] {
-        if (target.takes_part()) result.write_pairs(my_keys, my_values.data(), std::ssize(my_keys), Duplicates::refuse);
+        if (target.takes_part()) result.write_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), Duplicates::refuse);
     });
     return result;
 }

@@ -11,7 +11,7 @@
 #include "interface/dense/tensor_state.hpp"
 #include "interface/statement/check_labels.hpp"
 #include "interface/statement/right_hand_side.hpp"
-#include "interface/statement/sparse_functions.hpp"
+#include "interface/statement/sparse_statement.hpp"
 #include "interface/world/call_arguments.hpp"
 #include "symmetry/permutation_group.hpp"
 

@@ -1,5 +1,5 @@
 // Functions of elements are called where sparse operands have nonzeros: dense operands are read there, values are brought side by side.
-#include "interface/statement/sparse_functions.hpp"
+#include "interface/statement/sparse_statement.hpp"
 #include "interface/world/call_arguments.hpp"
 
 #include "arges/error.hpp"

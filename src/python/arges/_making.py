@@ -121,11 +121,12 @@ def _of_tensor(
 
 
 def transfer(source: Tensor | None, world: World | None, *, meeting: World | None = None) -> Tensor | None:
-    """A copy of a dense tensor on another world. Collective over the meeting world, which holds the ranks of both worlds.
+    """A copy of a tensor on another world, dense or sparse as it is. Collective over the meeting world, which holds the ranks of both worlds.
 
     source: the tensor; None on ranks that are not in its world. world: where the copy is to be; None on ranks that are not in it, which
     get None. meeting: None: the default world.
-    Raises InvalidArgument if no rank has the source, or a rank of it is not in the meeting world; Unsupported for sparse tensors.
+    Raises InvalidArgument if no rank has the source, or a rank of it is not in the meeting world, or for a sparse tensor of more
+    elements than there are 64-bit keys.
     """
     handle = _core.transfer((meeting or default_world())._w, None if source is None else source._h, None if world is None else world._w)
     return None if handle is None else Tensor._of(handle, world)
