@@ -70,7 +70,7 @@ Numbers read(const AnyTensor& tensor) {
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::int64_t>(i);
     std::vector<std::byte> elements;
     tensor.read_pairs(keys, [&](std::int64_t count) {
-        elements.resize(static_cast<std::size_t>(count) * 16);
+        elements.assign(static_cast<std::size_t>(count) * 16, std::byte{0x5a});  // what is not written is seen
         return elements.data();
     });
     Numbers result;

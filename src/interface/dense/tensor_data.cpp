@@ -200,7 +200,10 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
             asked.clear();
             for (auto i = batches.begin(b); i < batches.end(b); ++i) {
                 auto at = locator.locate_key(keys[i]);
-                if (at.zero) continue;
+                if (at.zero) {
+                    copy_element(element_at(result, i, kernels.size), kernels.zero, kernels.size);
+                    continue;
+                }
                 if (copies.size() > 1 && std::find(copies.begin(), copies.end(), world.rank() - at.rank) != copies.end())
                     at.rank = world.rank();
                 copy_element(offsets.add(at.rank), &at.offset, sizeof at.offset);
@@ -316,9 +319,12 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
             for (std::int64_t i = 0; i < length; ++i) block[i] = locator->locate_key(keys[begin + i]);
             for (std::int64_t i = 0; i < length; ++i) {
                 const auto& at = block[i];
-                if (at.zero) continue;
-                const auto* const from = element_at(elements.data(), at.offset, bytes);
                 auto* const to = element_at(result, begin + i, bytes);
+                if (at.zero) {
+                    copy_element(to, kernels.zero, bytes);
+                    continue;
+                }
+                const auto* const from = element_at(elements.data(), at.offset, bytes);
                 if (const auto factor = factor_of(at); factor == 0)
                     copy_element(to, from, bytes);
                 else
