@@ -8,6 +8,9 @@
 #include "local/transfer.hpp"
 #include "redistribute/pair_kernels.hpp"
 
+#include <array>
+#include <string>
+
 namespace arges {
 
 namespace {
@@ -92,6 +95,11 @@ void use_element_kernels(const ElementKernels* table) {
     if (table != nullptr && *table->type != typeid(T))
         throw InvalidArgument("use_element_kernels: a table of another type, " + std::string(table->name) + "; give one of the type");
     used<T> = table;
+}
+
+std::string to_string(ElementType type) {
+    constexpr std::array names{"float32", "float64", "complex64", "complex128", "int16", "int32", "int64", "bool"};
+    return names.at(static_cast<std::size_t>(type));
 }
 
 std::optional<ElementType> element_type_of(const ElementKernels& kernels) {

@@ -6,8 +6,6 @@
 
 namespace arges {
 
-std::string to_string(ElementType type) { return io::number_type_of(type).name(); }
-
 namespace io {
 
 namespace {
