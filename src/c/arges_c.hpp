@@ -134,7 +134,4 @@ FreeArray<T> free_array(std::int64_t count) {
     return array;
 }
 
-/// @throws InvalidArgument unless the tensor is dense
-void require_dense(const AnyTensor& tensor, const char* what);
-
 }  // namespace arges::c

@@ -96,7 +96,7 @@ arges_status arges_tensor_gather(const arges_tensor* tensor, void* elements) {
     return guarded(__func__, [&] {
         const auto& own = given(tensor, "tensor").tensor;
         own.world().agree([&] {
-            require_dense(own, "arges_tensor_gather");
+            state_of(own, "arges_tensor_gather");
             require_array(elements, own.size(), "elements");
         });
         own.gather_all([&](std::int64_t) { return elements; });
@@ -108,7 +108,7 @@ arges_status arges_tensor_set_array(arges_tensor* tensor, const void* elements, 
         auto& own = given(tensor, "tensor").tensor;
         std::vector<std::int64_t> steps;
         own.world().agree([&] {
-            require_dense(own, "arges_tensor_set_array");
+            state_of(own, "arges_tensor_set_array");
             if (strides != nullptr) {
                 steps = numbers_of(strides, own.order(), "strides");
             } else {
@@ -147,7 +147,7 @@ arges_status arges_tensor_norm_max(const arges_tensor* tensor, double* norm) {
         const auto& own = given(tensor, "tensor").tensor;
         own.world().agree([&] {
             given(norm, "norm");
-            require_dense(own, "arges_tensor_norm_max");
+            state_of(own, "arges_tensor_norm_max");
             require_negatives(own, "the largest magnitude");
         });
         *norm = own.norm_max();
@@ -160,8 +160,8 @@ arges_status arges_tensor_dot(const arges_tensor* a, const arges_tensor* b, void
             const auto& first = given(a, "a").tensor;
             const auto& second = given(b, "b").tensor;
             require_given(result, "result");
-            require_dense(first, "arges_tensor_dot");
-            require_dense(second, "arges_tensor_dot");
+            state_of(first, "arges_tensor_dot");
+            state_of(second, "arges_tensor_dot");
             require_negatives(first, "the scalar product");
             if (first.element() != second.element())
                 refuse("elements of types " + to_string(first.element()) + " and " + to_string(second.element()) +

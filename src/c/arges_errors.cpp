@@ -121,10 +121,6 @@ ElementValue element_at(ElementType type, const void* place) {
     return {place, element_kernels(type).size};
 }
 
-void require_dense(const AnyTensor& tensor, const char* what) {
-    if (tensor.is_sparse()) refuse(tensor.title() + ": " + what + " needs a dense tensor; make one with to_dense()");
-}
-
 }  // namespace arges::c
 
 using namespace arges::c;

@@ -97,7 +97,7 @@ arges_status arges_write_sparse(const arges_tensor* tensor, const char* path) {
         std::string file;
         own.world().agree([&] {
             file = text_of(path, "path");
-            if (!own.is_sparse()) refuse(own.title() + ": arges_write_sparse needs a sparse tensor; make one with to_sparse()");
+            sparse_state_of(own, "arges_write_sparse");
             if (!is_sparse_file_type(own.element()))
                 refuse(own.title() + ": elements of type " + to_string(own.element()) + " are not written to files" + sparse_cure);
         });

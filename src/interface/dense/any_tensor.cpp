@@ -164,22 +164,26 @@ Number AnyTensor::dot(const AnyTensor& other) const {
     return number_from(result.data(), element());
 }
 
+namespace {
+
+/// The value that a call writes, and the index that it gives.
+template <class Call>
+Extremum<Number> extremum(const AnyTensor& tensor, Call&& call) {
+    ElementValue value(tensor.kernels().size);
+    auto index = call(value.data());
+    return {number_from(value.data(), tensor.element()), std::move(index)};
+}
+
+}  // namespace
+
 Extremum<Number> AnyTensor::largest_magnitude() const {
-    ElementValue value(kernels().size);
-    auto index = largest_magnitude_to(value.data());
-    return {number_from(value.data(), element()), std::move(index)};
+    return extremum(*this, [&](void* value) { return largest_magnitude_to(value); });
 }
-
 Extremum<Number> AnyTensor::minimum() const {
-    ElementValue value(kernels().size);
-    auto index = least_or_largest_to(false, value.data());
-    return {number_from(value.data(), element()), std::move(index)};
+    return extremum(*this, [&](void* value) { return least_or_largest_to(false, value); });
 }
-
 Extremum<Number> AnyTensor::maximum() const {
-    ElementValue value(kernels().size);
-    auto index = least_or_largest_to(true, value.data());
-    return {number_from(value.data(), element()), std::move(index)};
+    return extremum(*this, [&](void* value) { return least_or_largest_to(true, value); });
 }
 
 AnyTensor concatenated(int dimension, const std::vector<const AnyTensor*>& parts) {

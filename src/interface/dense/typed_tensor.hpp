@@ -3,8 +3,8 @@
 
 #include "arges/error.hpp"
 #include "arges/sparse_tensor.hpp"
+#include "interface/sparse/sparse_state.hpp"
 
-#include <string>
 #include <type_traits>
 
 namespace arges {
@@ -26,8 +26,8 @@ template <class Tensor>
 using element_of = typename ElementOf<std::remove_cvref_t<Tensor>>::type;
 
 /// Refuses a tensor that is not dense, or has no floating-point elements. Local.
-inline void require_floating(const AnyTensor& tensor, const std::string& what) {
-    if (tensor.is_sparse()) throw InvalidArgument(tensor.title() + ": " + what + " needs a dense tensor; make one with to_dense()");
+inline void require_floating(const AnyTensor& tensor, const char* what) {
+    state_of(tensor, what);
     if (tensor.element() >= ElementType::int16)
         throw InvalidArgument(tensor.title() + ": " + what + " needs floating-point elements, not " + to_string(tensor.element()) +
                               "; convert the tensor");
@@ -35,7 +35,7 @@ inline void require_floating(const AnyTensor& tensor, const std::string& what) {
 
 /// f(tensor) with a dense tensor of floating-point elements, which shares them. @throws InvalidArgument as require_floating()
 template <class F>
-decltype(auto) with_floating(const AnyTensor& tensor, const std::string& what, F&& f) {
+decltype(auto) with_floating(const AnyTensor& tensor, const char* what, F&& f) {
     require_floating(tensor, what);
     switch (tensor.element()) {
     case ElementType::float32: return f(Tensor<float>(tensor.dense_state()));
@@ -47,8 +47,8 @@ decltype(auto) with_floating(const AnyTensor& tensor, const std::string& what, F
 
 /// f(tensor) with a sparse tensor, which shares its elements. @throws InvalidArgument for a dense one: `what` needs a sparse one
 template <class F>
-decltype(auto) with_sparse(const AnyTensor& tensor, const std::string& what, F&& f) {
-    if (!tensor.is_sparse()) throw InvalidArgument(tensor.title() + ": " + what + " needs a sparse tensor; make one with to_sparse()");
+decltype(auto) with_sparse(const AnyTensor& tensor, const char* what, F&& f) {
+    sparse_state_of(tensor, what);
     return with_element_type(tensor.element(), [&]<class T>() -> decltype(auto) { return f(SparseTensor<T>(tensor.sparse_state())); });
 }
 
