@@ -17,5 +17,10 @@ std::string scientific(double value);
 std::string percent(double fraction);
 /// The name of a type or of its algebra as it is written: "bool" for what the compiler calls arges::PlusTimes<bool>.
 std::string readable_type(const char* name);
+/// Puts the bytes of a number behind a text that something is kept by.
+template <class Number>
+void append_bytes(std::string& key, Number number) {
+    key.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
 
 }  // namespace arges

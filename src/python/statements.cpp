@@ -1,7 +1,7 @@
 // Expressions, statements, plans, functions of elements.
 #include "python/bindings.hpp"
 
-#include "interface/sparse/sparse_state.hpp"
+#include "interface/statement/check_labels.hpp"
 #include "python/arrays.hpp"
 
 namespace arges::python {
@@ -100,13 +100,11 @@ void run_over(const AnyIndexedTensor& left, const AnyExpression& right, bool acc
     using T = typename A::value_type;
     const IndexedTensor<T> target(left.factor());
     std::optional<Expression<T>> fitting;
-    const auto& tensor = target.factor();
-    (tensor.sparse ? tensor.sparse->world : tensor.tensor->world)->agree([&] {
+    world_of(left.factor()).agree([&] {
         fitting = right.of<T>();
         if (left.element() != element_type_of<T>())
-            throw InvalidArgument((tensor.sparse ? tensor.sparse->title() : tensor.tensor->title()) + ": its elements are " +
-                                  to_string(left.element()) + ", those of the algebra " + to_string(element_type_of<T>()) +
-                                  "; convert the tensor");
+            throw InvalidArgument(title_of(left.factor()) + ": its elements are " + to_string(left.element()) + ", those of the algebra " +
+                                  to_string(element_type_of<T>()) + "; convert the tensor");
     });
     if (accumulate)
         over<A>(target) += *fitting;

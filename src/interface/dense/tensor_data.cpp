@@ -337,7 +337,8 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
 std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::int64_t count)>& room) const {
     if (is_sparse()) {
         const auto& state = sparse_state_of(*this, "local_pairs");
-        auto keys = keys_here(*this);
+        check_keys(*this);
+        auto keys = keys_of(*state.pattern());
         copy_array(static_cast<std::byte*>(room(state.count())), state.values().data(), state.values().bytes(), nullptr);
         return keys;
     }

@@ -18,13 +18,10 @@ void check_index(std::int64_t index, std::int64_t length, std::size_t mode, cons
                               std::to_string(length) + "; indices run from 0");
 }
 
-std::vector<std::int64_t> keys_here(const AnyTensor& tensor) {
-    check_keys(tensor);
-    const auto& state = sparse_state_of(tensor, "keys");
-    const auto& pattern = *state.pattern();
-    std::vector<std::int64_t> keys(state.count(), 0);
-    for (std::size_t m = pattern.indices.size(); m-- > 0;)
-        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = keys[i] * pattern.lengths[m] + pattern.indices[m][i];
+std::vector<std::int64_t> keys_of(const sparse::NonzeroIndices& nonzeros) {
+    std::vector<std::int64_t> keys(nonzeros.count(), 0);
+    for (std::size_t m = nonzeros.indices.size(); m-- > 0;)
+        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = keys[i] * nonzeros.lengths[m] + nonzeros.indices[m][i];
     return keys;
 }
 

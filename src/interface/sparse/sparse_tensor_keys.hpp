@@ -16,8 +16,8 @@ void check_keys(const AnyTensor& tensor);
 /// @throws InvalidArgument for an index that the mode, counted from 0, does not have. Local.
 void check_index(std::int64_t index, std::int64_t length, std::size_t mode, const std::string& title);
 
-/// Keys of the nonzeros on this rank. Local. @throws InvalidArgument as check_keys()
-std::vector<std::int64_t> keys_here(const AnyTensor& tensor);
+/// Keys of nonzeros, where they have keys. Local.
+std::vector<std::int64_t> keys_of(const sparse::NonzeroIndices& nonzeros);
 /// The elements that keys in range name. Local.
 sparse::NonzeroIndices coordinates_of(std::span<const std::int64_t> keys, const std::vector<std::int64_t>& lengths);
 /// The elements that a caller's keys name. Local. @throws InvalidArgument as check_keys(), and for a key out of range

@@ -76,7 +76,7 @@ AnyTensor AnyTensor::to_dense() const {
     check_keys(*this);
     AnyTensor dense(*state.kernels, Storage::dense, world(), extents(), state.symmetry, name());
     std::vector<std::int64_t> keys;
-    state.comm().agree([&] { keys = keys_here(*this); });
+    state.comm().agree([&] { keys = keys_of(*state.pattern()); });
     dense.write_pairs(keys, state.values().data(), state.count(), Duplicates::refuse);
     return dense;
 }

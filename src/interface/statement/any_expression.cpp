@@ -5,6 +5,7 @@
 #include "arges/element_functions.hpp"
 #include "arges/error.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/statement/check_labels.hpp"
 #include "interface/world/call_arguments.hpp"
 #include "local/transfer.hpp"
 
@@ -17,15 +18,10 @@ namespace {
 
 using enum ElementType;
 
-const AnyTensorState& state_of(const Factor& factor) {
-    if (factor.sparse) return *factor.sparse;
-    return *factor.tensor;
-}
-
 /// What the left-hand side is assigned in its type. Collective.
 std::vector<Term> fitted(const AnyIndexedTensor& left, const AnyExpression& right) {
     std::vector<Term> terms;
-    state_of(left.factor()).world->agree([&] { terms = right.as(left.element()).terms(); });
+    world_of(left.factor()).agree([&] { terms = right.as(left.element()).terms(); });
     return terms;
 }
 
@@ -113,10 +109,9 @@ void AnyIndexedTensor::operator+=(const AnyExpression& right) {
 }
 
 void AnyIndexedTensor::operator/=(const AnyExpression& divisor) {
-    const auto& state = state_of(factor());
-    state.world->agree([&] {
+    world_of(factor()).agree([&] {
         if (element() >= int16)
-            throw InvalidArgument(state.title() + ": division of elements of type " + to_string(element()) +
+            throw InvalidArgument(title_of(factor()) + ": division of elements of type " + to_string(element()) +
                                   "; convert the tensor to a type with fractions");
     });
     statements::divide(factor(), fitted(*this, divisor));
@@ -125,7 +120,7 @@ void AnyIndexedTensor::operator/=(const AnyExpression& divisor) {
 void AnyIndexedTensor::assign(const AnyExpression& right, const Number& beta) {
     const auto terms = fitted(*this, right);
     ElementValue scale;
-    state_of(factor()).world->agree([&] { scale = element_from(beta, element()); });
+    world_of(factor()).agree([&] { scale = element_from(beta, element()); });
     statements::assign(factor(), terms, scale.data(), element_kernels(element()));
 }
 
@@ -166,7 +161,7 @@ Number total(const AnyExpression& right) {
 
 AnyTensor einsum(const std::vector<AnyIndexedTensor>& operands, const Labels& output, std::string name) {
     if (operands.empty()) throw InvalidArgument("einsum without operands; give a tensor for each");
-    const auto& world = state_of(operands[0].factor()).world_handle;
+    const auto& world = world_of(operands[0].factor());
     std::optional<AnyExpression> product;
     std::vector<std::int64_t> extents;
     bool is_sparse = false;

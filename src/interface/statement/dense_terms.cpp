@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <set>
 #include <sstream>
 
@@ -24,15 +23,9 @@ constexpr std::int64_t max_kept_lists = std::int64_t{512} << 20;
 /// Runs to come that stand for any larger number: what the first one costs does not count any more.
 constexpr std::int64_t many_runs = std::int64_t{1} << 40;
 
-void append(std::string& key, std::uint64_t number) {
-    std::array<char, sizeof number> bytes;
-    std::memcpy(bytes.data(), &number, sizeof number);
-    key.append(bytes.data(), bytes.size());
-}
-
 /// The text that a plan of a product is found by.
 std::string key_for(std::string product, std::int64_t runs) {
-    append(product, static_cast<std::uint64_t>(runs));
+    append_bytes(product, runs);
     return product;
 }
 
@@ -136,9 +129,9 @@ void DenseTerms::identify(const Term& term, PlannedTerm& planned) {
     const auto numbers = numbers_of(planned.product);
     digest_.add(numbers);
     add_element(digest_, term.coefficient.data());
-    for (auto number : numbers) append(planned.identity, number);
+    for (auto number : numbers) append_bytes(planned.identity, number);
     const auto add = [&](const TensorState& tensor) {
-        append(planned.identity, reinterpret_cast<std::uintptr_t>(tensor.layout.identity()));
+        append_bytes(planned.identity, tensor.layout.identity());
         digest_.add(world_.digest(tensor.layout));
     };
     for (const auto& factor : term.factors) add(*factor.tensor);
@@ -153,7 +146,7 @@ void DenseTerms::expect_runs(const Term& term, PlannedTerm& planned) {
     int moves = 0;
     planned.history = planned.identity;
     for (const auto& factor : term.factors) {
-        append(planned.history, static_cast<std::uint64_t>(factor.tensor->moves));
+        append_bytes(planned.history, factor.tensor->moves);
         moves = std::max(moves, factor.tensor->moves);
     }
     auto& expected = planned.expected_runs;

@@ -1,6 +1,7 @@
 // What is asked of a right-hand side as far as symmetry is concerned, and whether that of a statement has the symmetry of the output.
 #include "interface/statement/right_hand_side.hpp"
 
+#include "base/text.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "interface/statement/check_labels.hpp"
@@ -76,13 +77,12 @@ StructuralSum structural_sum(const Factor& left, const std::vector<Term>& right,
 void DenseTerms::check_symmetry() {
     if (output_.shape().symmetry().trivial()) return;
     std::string key;
-    const auto append = [&](const auto& number) { key.append(reinterpret_cast<const char*>(&number), sizeof number); };
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         const auto& term = right[i];
         if (term.projection != Projection::none) continue;
         key += terms_[i].identity;
-        append(number(term.coefficient.data()));
-        for (const auto& factor : term.factors) append(first_place(right, factor));
+        append_bytes(key, number(term.coefficient.data()));
+        for (const auto& factor : term.factors) append_bytes(key, first_place(right, factor));
     }
     if (key.empty() || world_.symmetric_sums().find(key) != nullptr) return;
     const auto sum = structural_sum(left, right, Projection::none, kernels);

@@ -5,6 +5,7 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/sparse/sparse_tensor_keys.hpp"
 #include "interface/statement/check_labels.hpp"
 #include "interface/statement/on_host.hpp"
 #include "interface/statement/sparse_steps.hpp"
@@ -250,11 +251,8 @@ private:
     void write_over_dense() {
         std::vector<std::int64_t> keys;
         world_.agree([&] {
-            const auto count = pattern_->count();
-            world_.require_free(count * static_cast<std::int64_t>(sizeof(keys[0])), text_of(left_) + " = map(...): keys of the results");
-            keys.assign(count, 0);
-            for (auto m = lengths().size(); m-- > 0;)
-                for (std::size_t k = 0; k < keys.size(); ++k) keys[k] = keys[k] * lengths()[m] + pattern_->indices[m][k];
+            world_.require_free(pattern_->count() * static_cast<std::int64_t>(sizeof(keys[0])), text() + ": keys of the results");
+            keys = keys_of(*pattern_);
         });
         AnyTensor(left_.tensor).write_pairs(keys, results_.data(), std::ssize(keys), Duplicates::refuse);
     }

@@ -1,5 +1,7 @@
 #include "plan/sparse/sparse_order.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -171,10 +173,10 @@ SparseStep step_of(const OrderedTerm& term, const std::vector<StepOperand>& fact
 std::string counts_key(const StepOperand& a, const StepOperand& b, const std::vector<int>& output) {
     std::string key;
     for (const auto* operand : {&a, &b}) {
-        append(key, static_cast<std::int64_t>(operand->pattern));
-        append(key, operand->labels);
+        append_bytes(key, operand->pattern);
+        append_labels(key, operand->labels);
     }
-    append(key, kept_labels(a, b, output));
+    append_labels(key, kept_labels(a, b, output));
     return key;
 }
 

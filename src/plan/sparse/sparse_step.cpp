@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <set>
 
@@ -476,37 +475,31 @@ void add_to(Digest& digest, const SparseStepPlan& plan) {
     digest.add(plan.grid.parts).add(plan.grid.by_hash).add(plan.phases.label).add(plan.phases.parts);
 }
 
-void append(std::string& key, std::int64_t number) {
-    char bytes[sizeof number];
-    std::memcpy(bytes, &number, sizeof number);
-    key.append(bytes, sizeof number);
-}
-
-void append(std::string& key, const std::vector<int>& labels) {
-    append(key, std::ssize(labels));
-    for (int label : labels) append(key, label);
+void append_labels(std::string& key, const std::vector<int>& labels) {
+    append_bytes(key, std::ssize(labels));
+    for (int label : labels) append_bytes(key, label);
 }
 
 std::string key_of(const SparseStep& step) {
     std::string key("step");
-    append(key, step.element_bytes);
-    append(key, std::ssize(step.sparse));
-    append(key, std::ssize(step.dense));
-    append(key, step.actor);
-    append(key, step.actor < 0 ? 0 : step.actor_bytes);
+    append_bytes(key, step.element_bytes);
+    append_bytes(key, std::ssize(step.sparse));
+    append_bytes(key, std::ssize(step.dense));
+    append_bytes(key, step.actor);
+    append_bytes(key, step.actor < 0 ? 0 : step.actor_bytes);
     const auto append_dense = [&](const StepOperand& operand) {
-        append(key, operand.labels);
-        append(key, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operand.layout.identity())));
+        append_labels(key, operand.labels);
+        append_bytes(key, operand.layout.identity());
     };
     for (const auto& operand : step.sparse) {
-        append(key, operand.labels);
-        append(key, static_cast<std::int64_t>(operand.pattern));
+        append_labels(key, operand.labels);
+        append_bytes(key, operand.pattern);
     }
     for (const auto& operand : step.dense) append_dense(operand);
-    append(key, step.output);
-    append(key, step.result ? 1 : 0);
+    append_labels(key, step.output);
+    append_bytes(key, step.result ? 1 : 0);
     if (step.result) append_dense(*step.result);
-    for (int label : step.output) append(key, step.extent(label));
+    for (int label : step.output) append_bytes(key, step.extent(label));
     return key;
 }
 

@@ -127,9 +127,8 @@ struct SparseStepPlan {
 /// Nonzeros that a sparse result is expected to have, if nonzeros lie at random.
 double expected_nonzeros(const SparseStep& step);
 
-/// Numbers as parts of a text that something is kept by.
-void append(std::string& key, std::int64_t number);
-void append(std::string& key, const std::vector<int>& labels);
+/// Labels as a part of a text that something is kept by.
+void append_labels(std::string& key, const std::vector<int>& labels);
 /// What an inspected step is kept by: a step of equal bytes serves for all that have them.
 std::string key_of(const SparseStep& step);
 
