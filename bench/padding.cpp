@@ -54,7 +54,7 @@ std::int64_t extent_for(int d, std::int64_t ranks, double words) {
 }
 
 /// A tensor whose first and second half of dimensions are symmetric.
-OperandSpec operand(const RankGrid& grid, std::int64_t n, std::vector<int> labels, GroupMapping mapping, std::string name) {
+Operand operand(const RankGrid& grid, std::int64_t n, std::vector<int> labels, GroupMapping mapping, std::string name) {
     const int half = static_cast<int>(labels.size()) / 2;
     std::vector<SymmetryNode> slots;
     for (int s = 0; s < 2; ++s) {
@@ -154,7 +154,7 @@ Product product_of(const std::vector<std::pair<std::string, std::string>>& opera
     Product spec;
     std::string letters;
     for (const auto& [labels, tree] : operands) {
-        OperandSpec operand;
+        Operand operand;
         for (const char letter : labels) {
             if (letters.find(letter) == std::string::npos) letters += letter;
             operand.labels.push_back(static_cast<int>(letters.find(letter)));

@@ -121,7 +121,7 @@ void print(const char* what, std::vector<Cost>& costs, double Cost::*part) {
 }
 
 std::string text_of(const Product& product) {
-    const auto text = [&](const OperandSpec& operand) { return operand.name + "[" + labels_text(operand, product.label_names) + "]"; };
+    const auto text = [&](const Operand& operand) { return operand.name + "[" + labels_text(operand, product.label_names) + "]"; };
     std::string result = text(product.output) + " =";
     for (const auto& factor : product.factors) result += " " + text(factor);
     return result;

@@ -67,7 +67,7 @@ private:
     std::map<char, int> number_;
 };
 
-std::vector<std::int64_t> extents_of(const Product& spec, const OperandSpec& operand) {
+std::vector<std::int64_t> extents_of(const Product& spec, const Operand& operand) {
     std::vector<std::int64_t> result;
     double elements = 1;
     for (int label : operand.labels) {
@@ -108,7 +108,7 @@ Product product_of(const PlanInput& input) {
     set_type(spec, input.type);
     LabelNumbers labels(spec, input);
     for (std::size_t o = 0; o < text.operands.size(); ++o) {
-        OperandSpec operand;
+        Operand operand;
         operand.name = operand_name(o);
         operand.labels = labels.numbers(text.operands[o]);
         const auto tree = symmetries.find(operand.name);

@@ -5,9 +5,9 @@
 namespace arges {
 
 DenseResult::DenseResult(const Communicator* comm, const SparseStep& step, const LabelGrid& grid, const std::vector<int>& labels)
-    : comm_(comm), rank_(comm == nullptr ? 0 : comm->rank()), result_(step.result->layout) {
+    : comm_(comm), rank_(comm == nullptr ? 0 : comm->rank()), result_(step.output.layout) {
     // Labels that no factor has: the result is repeated along them when it moves out.
-    auto there = step.output;
+    auto there = step.kept;
     std::erase_if(there, [&](int label) { return !step.in_factors(label); });
     labels_ = chosen(there, labels, false);
     const auto rest = chosen(there, labels, true);
@@ -16,7 +16,7 @@ DenseResult::DenseResult(const Communicator* comm, const SparseStep& step, const
     if (is_by_rows_) return;
     sums_ = grid.array(step.label_extents, labels_, Spread::partial);
     const bool in_place =
-        step.result->labels == labels_ && sums_.copies() == 1 && (result_ == sums_ || (comm == nullptr && is_plain(result_)));
+        step.output.labels == labels_ && sums_.copies() == 1 && (result_ == sums_ || (comm == nullptr && is_plain(result_)));
     if (in_place) {
         sums_ = result_;
         return;
@@ -25,7 +25,7 @@ DenseResult::DenseResult(const Communicator* comm, const SparseStep& step, const
     spec.from = sums_;
     spec.to = result_;
     spec.from_labels = labels_;
-    spec.to_labels = step.result->labels;
+    spec.to_labels = step.output.labels;
     spec.label_extents = step.label_extents;
     spec.terms = {spec.identity()};
     move_ = std::make_unique<MovementRun>(comm, spec, rank_);
@@ -33,7 +33,7 @@ DenseResult::DenseResult(const Communicator* comm, const SparseStep& step, const
 
 std::vector<std::int64_t> DenseResult::set_rows(const SparseStep& step, const std::vector<int>& in_row, const IndexColumns& rows,
                                                 InspectionMemory& memory) {
-    const auto& labels = step.result->labels;
+    const auto& labels = step.output.labels;
     std::vector<int> row_dimensions, free_dimensions;
     for (int label : labels_) {
         const int dimension = std::find(labels.begin(), labels.end(), label) - labels.begin();

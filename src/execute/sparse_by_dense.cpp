@@ -32,7 +32,7 @@ std::vector<std::int64_t> row_strides(const SparseStep& step, const std::vector<
     std::vector<std::int64_t> result;
     std::int64_t next = 1;
     for (int label : labels) {
-        const bool is_free = !SparseStep::has(step.sparse[0].labels, label);
+        const bool is_free = !SparseStep::has(step.sparse()[0].labels, label);
         result.push_back(is_free ? next : 0);
         if (is_free) next *= step.extent(label);
     }
@@ -55,7 +55,7 @@ std::int64_t stride_along(const std::vector<int>& labels, const std::vector<std:
 DenseFactor::DenseFactor(const SparseStep& step, const LabelGrid& grid, std::size_t factor, const ArrivedNonzeros& nonzeros,
                          InspectionMemory& memory)
     : comm_(memory.comm()), rank_(comm_ == nullptr ? 0 : comm_->rank()) {
-    const auto& operand = step.dense[factor];
+    const auto& operand = step.dense()[factor];
     agree(comm_, [&] {
         const auto labels = SparseStep::distinct(operand.labels);
         labels_ = chosen(labels, nonzeros.labels(), false);
@@ -81,7 +81,7 @@ DenseFactor::DenseFactor(const SparseStep& step, const LabelGrid& grid, std::siz
 }
 
 /// A factor of which the nonzeros need few rows is brought row by row.
-void DenseFactor::choose_rows(const SparseStep& step, const LabelGrid& grid, const StepOperand& from, const ArrivedNonzeros& nonzeros,
+void DenseFactor::choose_rows(const SparseStep& step, const LabelGrid& grid, const Operand& from, const ArrivedNonzeros& nonzeros,
                               InspectionMemory& memory) {
     std::vector<int> row_dimensions, free_dimensions, row_labels;
     bool is_divided = false;
@@ -158,14 +158,14 @@ SparseByDense::SparseByDense(const SparseStep& step, const SparseStepPlan& plan,
     : comm_(memory.comm()), rank_(comm_ == nullptr ? 0 : comm_->rank()), step_(step), is_idle_(rank_ >= plan.grid.ranks()) {
     const auto& nonzeros = operands[0];
     const auto& grid = plan.grid;
-    for (std::size_t f = 0; f < step.dense.size(); ++f) factors_.emplace_back(step, grid, f, nonzeros, memory);
-    if (step.result) {
+    for (std::size_t f = 0; f < step.dense().size(); ++f) factors_.emplace_back(step, grid, f, nonzeros, memory);
+    if (!step.output.is_sparse()) {
         agree(comm_, [&] { out_.emplace(comm_, step, grid, nonzeros.labels()); });
-        step_.output = out_->labels();
+        step_.kept = out_->labels();
     }
-    const auto in_rows = chosen(step_.output, nonzeros.labels(), true);
+    const auto in_rows = chosen(step_.kept, nonzeros.labels(), true);
     const bool in_own_order = !out_ && in_rows.size() == nonzeros.labels().size();  // every nonzero is a row of the result
-    memory.take(nonzeros.most() * std::int64_t{sizeof(std::int64_t)} * (3 + std::ssize(step.dense)));
+    memory.take(nonzeros.most() * std::int64_t{sizeof(std::int64_t)} * (3 + std::ssize(step.dense())));
     IndexColumns rows;
     agree(comm_, [&] {
         set_runs(nonzeros, grid, in_rows, in_own_order);
@@ -174,7 +174,7 @@ SparseByDense::SparseByDense(const SparseStep& step, const SparseStepPlan& plan,
         if (out_->is_by_rows())
             rows = firsts_of(nonzeros, in_rows);
         else
-            targets_ = offsets_in(step_.output, strides_of(out_->layout(), rank_, grid), grid, nonzeros, std::ssize(firsts_), firsts_);
+            targets_ = offsets_in(step_.kept, strides_of(out_->layout(), rank_, grid), grid, nonzeros, std::ssize(firsts_), firsts_);
     });
     if (out_) {
         if (out_->is_by_rows()) targets_ = out_->set_rows(step, in_rows, rows, memory);
@@ -216,14 +216,14 @@ void SparseByDense::set_runs(const ArrivedNonzeros& nonzeros, const LabelGrid& g
 /// Loops over labels that the nonzeros lack.
 void SparseByDense::set_axes(const ArrivedNonzeros& nonzeros, const LabelGrid& grid) {
     std::vector<std::int64_t> result_strides;
-    if (out_) result_strides = out_->is_by_rows() ? row_strides(step_, step_.output) : strides_of(out_->layout(), rank_, grid);
+    if (out_) result_strides = out_->is_by_rows() ? row_strides(step_, step_.kept) : strides_of(out_->layout(), rank_, grid);
     products_ = nonzeros.count();
     for (int label : step_.dense_labels()) {
         auto& axis = axes_.emplace_back();
         axis.size = local_extent(grid, label);
         products_ *= axis.size;
         if (out_) {
-            axis.result = stride_along(step_.output, result_strides, label);
+            axis.result = stride_along(step_.kept, result_strides, label);
         } else if (step_.has_output(label)) {
             axis.result = loops_;
             loops_ *= axis.size;
@@ -261,7 +261,7 @@ IndexColumns SparseByDense::indices(const ArrivedNonzeros& nonzeros, const Label
     IndexColumns result;
     const auto in_loops = step_.dense_labels();
     const auto runs = std::ssize(firsts_);
-    for (int label : step_.output) {
+    for (int label : step_.kept) {
         auto& to = result.emplace_back(large_vector<std::int64_t>(runs * loops_));
         const auto loop = std::find(in_loops.begin(), in_loops.end(), label);
         std::vector<std::int64_t> along(loops_, 0);  // the label's indices in the elements of a run
@@ -300,7 +300,7 @@ void SparseByDense::multiply(const ElementKernels& kernels, const std::vector<co
     loop.acting = step_.acting();
     FirstError error;
     for (std::size_t f = 0; f < factors_.size(); ++f) {
-        const auto& own = static_cast<int>(f) + 1 == step_.actor && elements.actor != nullptr ? *elements.actor : kernels;
+        const auto& own = step_.factors[f + 1].role == Role::actor && elements.actor != nullptr ? *elements.actor : kernels;
         const bool conjugate = elements.conjugated[f + 1] && own.is_complex;
         loop.factors.push_back(factors_[f].brought(own, elements.dense[f], conjugate, workspace, error));
         loop.offsets.push_back(factors_[f].offsets());
@@ -317,7 +317,7 @@ std::int64_t SparseByDense::inspected_bytes() const {
 
 std::int64_t SparseByDense::sent_bytes() const {
     auto bytes = out_ ? out_->sent() * step_.element_bytes : 0;
-    for (std::size_t f = 0; f < factors_.size(); ++f) bytes += factors_[f].sent() * step_.bytes_of(f + 1);
+    for (std::size_t f = 0; f < factors_.size(); ++f) bytes += factors_[f].sent() * step_.bytes_of(step_.factors[f + 1]);
     return bytes;
 }
 
@@ -328,7 +328,7 @@ std::int64_t SparseByDense::list_bytes() const {
 }
 
 void SparseByDense::add_need(WorkspaceNeed& need, const std::vector<bool>& conjugated) const {
-    for (std::size_t f = 0; f < factors_.size(); ++f) factors_[f].add_need(need, step_.bytes_of(f + 1), conjugated[f + 1]);
+    for (std::size_t f = 0; f < factors_.size(); ++f) factors_[f].add_need(need, step_.bytes_of(step_.factors[f + 1]), conjugated[f + 1]);
     if (out_) out_->add_need(need, step_.element_bytes);
 }
 

@@ -33,7 +33,7 @@ public:
     void add_need(WorkspaceNeed& need, std::int64_t element_bytes, bool conjugated) const;
 
 private:
-    void choose_rows(const SparseStep& step, const LabelGrid& grid, const StepOperand& from, const ArrivedNonzeros& nonzeros,
+    void choose_rows(const SparseStep& step, const LabelGrid& grid, const Operand& from, const ArrivedNonzeros& nonzeros,
                      InspectionMemory& memory);
     std::int64_t size() const { return rows_ ? rows_->size() : layout_.local_size(rank_); }
 

@@ -56,8 +56,8 @@ RowFactors::RowFactors(const SparseStep& step, const std::vector<ArrivedNonzeros
     const auto &first = operands[0], &second = operands[1];
     const auto* const mask = step.has_mask() ? &operands[2] : nullptr;
     const auto shared = chosen(first.labels(), second.labels(), true);
-    row_labels = chosen(step.output, first.labels(), true);
-    column_labels = chosen(chosen(step.output, first.labels(), false), second.labels(), true);
+    row_labels = chosen(step.kept, first.labels(), true);
+    column_labels = chosen(chosen(step.kept, first.labels(), false), second.labels(), true);
     // Of a second factor that is much larger only the nonzeros that the first one meets are looked at.
     if (shared.size() == 1 && first.count() < second.count() / much_larger)
         met = sparse::positions_among(first.column(shared[0]), second.column(shared[0]));
@@ -101,7 +101,7 @@ NonzeroRows RowFactors::rows_of_b(std::int64_t count, bool transposed) const {
 
 IndexColumns RowFactors::indices(const SparseStep& step, const sparse::RowStructure& structure) const {
     IndexColumns result;
-    for (int label : step.output) {
+    for (int label : step.kept) {
         auto& to = result.emplace_back(large_vector<std::int64_t>(structure.columns.size()));
         const auto in_row = std::find(row_labels.begin(), row_labels.end(), label);
         const bool is_row = in_row != row_labels.end();

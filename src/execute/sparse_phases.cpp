@@ -112,7 +112,7 @@ Buffer<std::byte> StepExecutor::run(const SparseStepRun& run, const StepCall& ca
 StepNonzeros StepExecutor::run_phases(const SparseStep& whole, const SparseStepPlan& plan, const std::vector<IndexSpans>& indices,
                                       StepCall call) {
     auto step = whole;
-    FinishedParts finished(step.output.size(), call.kernels.size);
+    FinishedParts finished(step.kept.size(), call.kernels.size);
     std::int64_t beside = 0;  // of the rank that has most
     SparseLayout layout;
     std::vector<SparsePhases> fitting;  // a dense result is changed when all parts are known to fit

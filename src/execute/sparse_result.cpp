@@ -3,16 +3,16 @@
 namespace arges {
 
 SparseResult::SparseResult(const SparseStep& step, const LabelGrid& grid, IndexColumns indices, InspectionMemory& memory)
-    : made_(std::ssize(indices[0])), layout_(grid.layout_of(step.output)) {
-    if (grid.copies_of(step.output).size() == 1) {
+    : made_(std::ssize(indices[0])), layout_(grid.layout_of(step.kept)) {
+    if (grid.copies_of(step.kept).size() == 1) {
         indices_ = std::move(indices);
         return;
     }
-    layout_ = grid.result_layout(step.label_extents, step.output);
+    layout_ = grid.result_layout(step.label_extents, step.kept);
     memory.pass(memory.most(made_) * SparseMove::listing_bytes);
     merge_ = std::make_unique<SparseMove>(memory.comm(), spans_of(indices), nullptr, layout_, std::vector<std::int64_t>{0});
     // Indices, their order, and values of what comes.
-    const std::int64_t width = step.output.size() * sizeof(std::int64_t);
+    const std::int64_t width = step.kept.size() * sizeof(std::int64_t);
     const auto lists = memory.most(merge_->list_bytes());
     memory.take(merge_->most() * (width + std::int64_t{2 * sizeof(std::int64_t)} + step.element_bytes) + lists);
     memory.pass(lists);  // a column, packed
@@ -20,7 +20,7 @@ SparseResult::SparseResult(const SparseStep& step, const LabelGrid& grid, IndexC
     inspected_bytes_ = merge_->sent() * width;
     memory.take(merge_->most() * width);
     agree(memory.comm(), [&] {
-        auto labels = step.output;
+        auto labels = step.kept;
         std::reverse(labels.begin(), labels.end());
         const sparse::Columns columns(all.rbegin(), all.rend());
         merged_ = sparse::sorted_runs(merge_->count(), columns, {}, step.extents(labels));

@@ -15,14 +15,14 @@ public:
     SparseResult() = default;
     /// The nonzeros of the last sparse operand in its order: it has no indices of its own. Local.
     SparseResult(const SparseStep& step, const LabelGrid& grid, std::int64_t count)
-        : made_(count), layout_(grid.layout_of(step.output)), has_pattern_of_operand_(true) {}
+        : made_(count), layout_(grid.layout_of(step.kept)), has_pattern_of_operand_(true) {}
     /// Nothing of the last sparse operand moves or is repeated, so that the result may have its nonzeros in its order.
     static bool may_have_pattern(const SparseStep& step, const LabelGrid& grid, const ArrivedNonzeros& last) {
-        return last.stays() && step.output == step.sparse.back().labels && grid.copies_of(step.output).size() == 1;
+        return last.stays() && step.kept == step.sparse().back().labels && grid.copies_of(step.kept).size() == 1;
     }
     /// What a nonzero of the result takes: its indices and its value.
     static std::int64_t nonzero_bytes(const SparseStep& step) {
-        return std::ssize(step.output) * std::int64_t{sizeof(std::int64_t)} + step.element_bytes;
+        return std::ssize(step.kept) * std::int64_t{sizeof(std::int64_t)} + step.element_bytes;
     }
     /// Nonzeros at indices, a column for each label of the output. Collective.
     SparseResult(const SparseStep& step, const LabelGrid& grid, IndexColumns indices, InspectionMemory& memory);

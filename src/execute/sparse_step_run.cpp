@@ -18,10 +18,10 @@ SparseStepRun::SparseStepRun(const Communicator* comm, const SparseStep& step, c
                              const std::vector<IndexSpans>& indices, const RequireBytes& require)
     : comm_(comm), element_bytes_(step.element_bytes) {
     InspectionMemory memory(comm, require);
-    for (std::size_t o = 0; o < step.sparse.size(); ++o) operands_.emplace_back(step, plan.grid, o, indices[o], memory);
+    for (std::size_t o = 0; o < step.sparse().size(); ++o) operands_.emplace_back(step, plan.grid, o, indices[o], memory);
     if (step.has_mask())
         product_ = std::make_unique<MaskedSparseBySparse>(step, plan, operands_, memory, result_);
-    else if (step.sparse.size() == 2)
+    else if (step.sparse().size() == 2)
         product_ = std::make_unique<SparseBySparse>(step, plan, operands_, memory, result_);
     else
         product_ = std::make_unique<SparseByDense>(step, plan, operands_, memory, result_);

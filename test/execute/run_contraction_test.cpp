@@ -172,7 +172,7 @@ std::map<std::string, ContractionText> row_cases() {
 }
 
 /// The input's layout by rows, on a random part of the torus.
-void distribute_rows(OperandSpec& input, std::mt19937_64& random) {
+void distribute_rows(Operand& input, std::mt19937_64& random) {
     SlotMapping mapping;
     mapping.rows = true;
     for (int t = 0; t < input.layout.grid().dimensions(); ++t)

@@ -17,7 +17,7 @@ Product spec_of(const RandomNetwork& network, const RankGrid& grid, std::mt19937
     Product spec;
     auto operand = [&](const NetworkOperand& o, const std::string& name) {
         const auto extents = network.extents_of(o);
-        return OperandSpec{random_layout(grid, extents, o.symmetry, random, false), o.labels, false, name};
+        return Operand{random_layout(grid, extents, o.symmetry, random, false), o.labels, false, name};
     };
     for (std::size_t f = 0; f < network.factors.size(); ++f) spec.factors.push_back(operand(network.factors[f], "T" + std::to_string(f)));
     spec.output = operand({network.output, Symmetry::none(static_cast<int>(network.output.size()))}, "C");

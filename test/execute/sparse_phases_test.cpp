@@ -27,8 +27,10 @@ protected:
         if (comm_->size() == 1) comm_.reset();
         step_.label_extents = {rows, inner, columns};
         step_.label_names = {"i", "j", "k"};
-        step_.sparse = {{.labels = {0, 1}, .nonzeros = count, .is_sparse = true}, {.labels = {1, 2}, .nonzeros = count, .is_sparse = true}};
-        step_.output = {0, 2};
+        for (const auto& labels : {std::vector{0, 1}, std::vector{1, 2}})
+            step_.factors.push_back({.labels = labels, .stored = StoredNonzeros{count}});
+        step_.kept = step_.output.labels = {0, 2};
+        step_.output.stored.emplace();
         std::mt19937_64 random(3);
         for (int o = 0; o < 2; ++o) {
             auto& own = indices_.emplace_back(2);
@@ -125,9 +127,9 @@ TEST_F(SparsePhasesTest, AreDividedWhereTheyDoNotFit) {
 TEST_F(SparsePhasesTest, AddUpADenseResult) {
     // Sums of the rows of A; all of them lie on rank 0.
     const Layout layout({}, {rows}, Symmetry::none(1), std::vector<SlotMapping>(1));
-    step_.sparse.pop_back();
-    step_.output = {0};
-    step_.result = StepOperand{.labels = {0}, .layout = layout};
+    step_.factors.pop_back();
+    step_.kept = {0};
+    step_.output = {layout, {0}};
     std::vector<double> result(rank() == 0 ? rows : 0, 3), sums(rows, 0);
     for (std::size_t n = 0; n < values_[0].size(); ++n) sums[indices_[0][0][n]] += values_[0][n];
     if (comm_) comm_->sum(sums.data(), rows);

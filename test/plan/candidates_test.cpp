@@ -116,7 +116,7 @@ TEST(RankedGrids, OfShortRunsAreFewer) {
 }
 
 /// Elements of a working copy that a rank lacks, counted one by one. Labels are plain, so each is a residue.
-std::int64_t counted_words(const OperandSpec& tensor, const WorkingOperand& working) {
+std::int64_t counted_words(const Operand& tensor, const WorkingOperand& working) {
     std::int64_t most = 0;
     for (std::int64_t rank = 0; rank < working.layout.grid().ranks(); ++rank) {
         std::set<std::vector<std::int64_t>> owned;
@@ -142,7 +142,7 @@ TEST(MovedWords, OfPlainLabelsAreExact) {
         std::mt19937_64 random(seed);
         const auto& grid = grids[random() % grids.size()];
         const std::vector<std::int64_t> extents{3 + static_cast<std::int64_t>(random() % 5), 7, 4};
-        const OperandSpec tensor{random_layout(grid, extents, Symmetry::none(3), random, false), {0, 1, 2}, false, "", false};
+        const Operand tensor{random_layout(grid, extents, Symmetry::none(3), random, false), {0, 1, 2}, false, "", false};
         WorkingOperand working;
         working.labels = {2, 0, 1};
         working.layout = random_layout(grid, {extents[2], extents[0], extents[1]}, Symmetry::none(3), random, false);
@@ -203,7 +203,7 @@ TEST(PlanCandidates, AverageOverRuns) {
         const auto product = product_of(text, {{'a', 6}, {'b', 6}, {'i', 12}, {'j', 12}, {'k', 9}, {'l', 9}}, ranks, trees);
         auto spec = product;
         const auto grid = product.output.layout.grid();
-        const auto operand = [&](OperandSpec o) {
+        const auto operand = [&](Operand o) {
             o.layout = random_layout(grid, o.layout.extents(), o.layout.symmetry(), random, false);
             o.is_lasting = random() % 2 == 0;
             return o;

@@ -57,7 +57,7 @@ SlotMapping unfolded_mapping(SlotMapping mapping, const Folding& folding) {
 
 /// The same product with tensors where they are, in prime dimensions.
 Product unfolded_product(Product spec, const RankGrid& grid, const Folding& folding) {
-    const auto unfold_layout = [&](OperandSpec& operand) {
+    const auto unfold_layout = [&](Operand& operand) {
         std::vector<SlotMapping> mapping;
         for (int s = 0; s < operand.layout.slots(); ++s) mapping.push_back(unfolded_mapping(operand.layout.mapping(s), folding));
         const Layout layout(grid, operand.layout.extents(), operand.layout.symmetry(), mapping);

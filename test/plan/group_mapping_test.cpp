@@ -57,7 +57,7 @@ TEST(GroupMapping, BestOfNetworksIsNeverSlower) {
         const auto grid = unfold(Torus({seed % 2 == 0 ? 8 : 6}));
         const auto operand = [&](const NetworkOperand& factor) {
             const auto make = random() % 2 == 0 ? block_layout : default_layout;
-            return OperandSpec{make(grid, network.extents_of(factor), factor.symmetry), factor.labels, false, "A"};
+            return Operand{make(grid, network.extents_of(factor), factor.symmetry), factor.labels, false, "A"};
         };
         Product spec;
         spec.label_extents = network.extents;

@@ -56,7 +56,7 @@ struct Case {
 Product product_of(const Case& c, const Torus& torus) {
     const auto grids = grids_for_products(torus);
     const auto operand = [&](const std::vector<int>& labels) {
-        OperandSpec result;
+        Operand result;
         result.labels = labels;
         std::vector<std::int64_t> extents;
         for (const int l : labels) extents.push_back(c.extents[static_cast<std::size_t>(l)]);

@@ -29,7 +29,7 @@ struct NewProduct {
         spec.output = operand(grid, {output, Symmetry::none(static_cast<int>(output.size()))}, "R");
     }
 
-    OperandSpec operand(const RankGrid& grid, const NetworkOperand& factor, const std::string& name) const {
+    Operand operand(const RankGrid& grid, const NetworkOperand& factor, const std::string& name) const {
         std::vector<std::int64_t> extents;
         for (int l : factor.labels) extents.push_back(spec.label_extents[static_cast<std::size_t>(l)]);
         return {default_layout(grid, extents, factor.symmetry), factor.labels, false, name};

@@ -18,8 +18,10 @@ SparseStep square(std::int64_t n, double nonzeros, double products, double resul
     SparseStep step;
     step.label_extents = {n, n, n};
     step.label_names = {"i", "j", "k"};
-    step.sparse = {{{i, j}, nonzeros, true}, {{j, k}, nonzeros, true}};
-    step.output = {i, k};
+    for (const auto& labels : {std::vector{i, j}, std::vector{j, k}})
+        step.factors.push_back({.labels = labels, .stored = StoredNonzeros{nonzeros}});
+    step.kept = step.output.labels = {i, k};
+    step.output.stored.emplace();
     step.counts = ProductCounts{products, result};
     return step;
 }
@@ -126,8 +128,9 @@ TEST(SparseStepPlans, LeaveOperandsWhereTheyLieIfThatIsFaster) {
     step.label_extents = {1 << 20, 1 << 20};
     step.label_names = {"i", "j"};
     LabelGrid grid{{8, 1}};
-    step.sparse = {{.labels = {i, j}, .nonzeros = 1 << 24, .is_sparse = true, .place = grid.layout_of({i, j})}};
-    step.output = {i};
+    step.factors = {{.labels = {i, j}, .stored = StoredNonzeros{1 << 24, grid.layout_of({i, j})}}};
+    step.kept = step.output.labels = {i};
+    step.output.stored.emplace();
     const auto plan = plan_sparse_step(step, 8, with_limit(std::numeric_limits<std::int64_t>::max()));
     EXPECT_EQ(plan.grid.parts, grid.parts);
     EXPECT_EQ(plan.sparse_bytes, 0);
@@ -138,8 +141,9 @@ SparseStep rows_of_matrix() {
     SparseStep step;
     step.label_extents = {1 << 20, 1 << 20};
     step.label_names = {"i", "j"};
-    step.sparse = {{.labels = {i, j}, .nonzeros = 1 << 24, .is_sparse = true, .pattern = 7}};
-    step.output = {i};
+    step.factors = {{.labels = {i, j}, .stored = StoredNonzeros{1 << 24, {}, 7}}};
+    step.kept = step.output.labels = {i};
+    step.output.stored.emplace();
     return step;
 }
 
@@ -176,7 +180,7 @@ TEST(SparseStepPlans, AskForNoImbalanceThatDoesNotMatter) {
     EXPECT_FALSE(is_plan(step, 8, {}));
     const auto layout = std::get<SparseLayout>(plan_by_imbalance(step, 8, options, 1, {}));
     EXPECT_TRUE(is_plan(step, 8, {{layout, std::nullopt}})) << "it cannot be found out";
-    step.sparse[0].pattern = 0;
+    step.factors[0].stored->pattern = 0;
     EXPECT_TRUE(is_plan(step, 8, {})) << "not computed yet";
     EXPECT_TRUE(is_plan(square(100, 1000, 1e4, 1e3), 8, {})) << "two sparse factors are always spread by a hash";
 }
@@ -189,18 +193,18 @@ TEST(SparseStepKeys, TellStepsApart) {
         return key_of(other) != key_of(step);
     };
     EXPECT_FALSE(differs([](SparseStep& s) { s.label_names = {"a", "b"}; })) << "letters do not matter";
-    EXPECT_FALSE(differs([](SparseStep& s) { s.sparse[0].nonzeros = 5; })) << "the pattern says how many there are";
-    EXPECT_TRUE(differs([](SparseStep& s) { s.sparse[0].pattern = 8; }));
-    EXPECT_TRUE(differs([](SparseStep& s) { s.sparse[0].labels = {j, i}; }));
-    EXPECT_TRUE(differs([](SparseStep& s) { s.output = {j}; }));
+    EXPECT_FALSE(differs([](SparseStep& s) { s.factors[0].stored->count = 5; })) << "the pattern says how many there are";
+    EXPECT_TRUE(differs([](SparseStep& s) { s.factors[0].stored->pattern = 8; }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.factors[0].labels = {j, i}; }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.kept = {j}; }));
     EXPECT_TRUE(differs([](SparseStep& s) { s.element_bytes = 16; }));
     EXPECT_TRUE(differs([](SparseStep& s) { s.label_extents[i] = 5; }));
-    EXPECT_TRUE(differs([](SparseStep& s) { s.result = StepOperand{.labels = {i}}; }));
-    EXPECT_TRUE(differs([](SparseStep& s) { s.dense.push_back({.labels = {j}}); }));
-    EXPECT_TRUE(differs([](SparseStep& s) { s.sparse.push_back(s.sparse[0]); }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.output.stored.reset(); }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.factors.push_back({.labels = {j}}); }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.factors.push_back(s.factors[0]); }));
     EXPECT_TRUE(differs([](SparseStep& s) {
-        s.actor = 0;
-        s.actor_bytes = 4;
+        s.factors[0].role = Role::actor;
+        s.factors[0].element_bytes = 4;
     }));
 }
 

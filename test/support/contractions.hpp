@@ -39,7 +39,7 @@ inline Product pairwise_product(const ContractionText& text, const RankGrid& gri
     const auto letters = label_letters(text);
     auto operand = [&](const OperandText& o, const char* name) {
         std::vector<std::int64_t> extents;
-        OperandSpec spec;
+        Operand spec;
         for (char l : o.labels) {
             extents.push_back(text.extents.at(l));
             spec.labels.push_back(static_cast<int>(letters.find(l)));

@@ -22,7 +22,7 @@ inline Product product_of(const std::string& text, const std::map<char, std::int
     }
     const auto grid = unfold(Torus({ranks}));
     auto operand = [&](const std::string& letters) {
-        OperandSpec result;
+        Operand result;
         std::vector<std::int64_t> shape;
         for (char l : letters) {
             result.labels.push_back(number.at(l));

@@ -24,14 +24,16 @@ class LabelChecker {
 public:
     explicit LabelChecker(Product& product) : product_(product) {}
 
-    OperandSpec operand(const Factor& factor) {
+    Operand operand(const Factor& factor) {
         const auto layout = layout_of(factor);
         const auto& names = factor.labels.names();
         const auto& extents = layout.extents();
         if (names.size() != extents.size())
             throw InvalidArgument(text_of(factor) + ": " + std::to_string(names.size()) + " labels for a tensor of order " +
                                   std::to_string(extents.size()) + "; give one label per dimension");
-        OperandSpec result{layout, {}, factor.conjugated, title_of(factor), false, is_real(factor)};
+        Operand result{layout, {}, factor.conjugated && !factor.is_mask, title_of(factor), false, is_real(factor)};
+        if (factor.sparse) result.stored.emplace();
+        if (factor.is_mask || factor.is_actor) result.role = factor.is_mask ? Role::mask : Role::actor;
         for (std::size_t d = 0; d < extents.size(); ++d) {
             const auto& label = names[d];
             const bool valid =
@@ -125,7 +127,7 @@ UnusualLabels unusual_labels(const Product& product) {
     return result;
 }
 
-std::string labels_text(const OperandSpec& operand, const std::vector<std::string>& names) {
+std::string labels_text(const Operand& operand, const std::vector<std::string>& names) {
     std::vector<std::string> own;
     for (int l : operand.labels) own.push_back(names[l]);
     return Labels(std::move(own)).to_string();

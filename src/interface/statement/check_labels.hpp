@@ -40,6 +40,6 @@ struct UnusualLabels {
 UnusualLabels unusual_labels(const Product& product);
 
 /// "abij", or "a1,a2" where names are longer than a letter.
-std::string labels_text(const OperandSpec& operand, const std::vector<std::string>& names);
+std::string labels_text(const Operand& operand, const std::vector<std::string>& names);
 
 }  // namespace arges

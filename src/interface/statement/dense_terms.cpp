@@ -33,7 +33,7 @@ std::string key_for(std::string product, std::int64_t runs) {
 /// count.
 std::vector<std::uint64_t> numbers_of(const Product& product) {
     std::vector<std::uint64_t> numbers;
-    const auto add = [&](const OperandSpec& operand) {
+    const auto add = [&](const Operand& operand) {
         numbers.push_back(operand.labels.size() << 3U | (operand.is_real ? 4U : 0U) | (operand.conjugated ? 2U : 0U) |
                           (operand.is_lasting ? 1U : 0U));
         for (int label : operand.labels) numbers.push_back(label);

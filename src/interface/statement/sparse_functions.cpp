@@ -134,7 +134,7 @@ private:
             places->adopt(source.state->pattern(), std::move(zeros));
             const std::vector<Term> read{Term{.factors = {Factor{nullptr, Labels(std::move(names)), false, places}, operand}}};
             terms = checked_terms({left_, read, context.kernels.zero, context.kernels});
-            terms[0].makes_sparse = true;
+            terms[0].product.output.stored.emplace();
         });
         return computed_term(context, terms[0], {}).sparse;
     }

@@ -37,7 +37,8 @@ std::optional<ProductCounts> counts_of(SparseContext& context, const SparseTerm&
                                        const std::vector<int>& output) {
     auto& world = context.world;
     for (const auto* factor : {&a, &b})
-        if (factor->pattern == 0 || factor->nonzeros < least_sampled || SparseStep::distinct(factor->labels).size() < factor->labels.size())
+        if (factor->stored->pattern == 0 || factor->stored->count < least_sampled ||
+            SparseStep::distinct(factor->labels).size() < factor->labels.size())
             return {};
     const auto key = counts_key(a, b, output);
     if (const auto* const known = world.sparse_counts().find(key)) return *known;
@@ -72,9 +73,9 @@ double imbalance(const WorldState& world, const SparsePattern& pattern, const Sp
 }  // namespace
 
 StepChoice chosen_step(SparseContext& context, const SparseTerm& term, const std::vector<SparseFactor>& factors) {
-    const std::vector<StepOperand> operands(factors.begin(), factors.end());
+    const std::vector<Operand> operands(factors.begin(), factors.end());
     for (MeasuredPairs measured;;) {
-        auto found = next_step(term, operands, measured);
+        auto found = next_step(term.product, operands, measured);
         if (auto* const choice = std::get_if<StepChoice>(&found)) return std::move(*choice);
         for (const auto& pair : std::get<std::vector<FactorPair>>(found))
             measured.emplace(pair, counts_of(context, term, factors[pair.a], factors[pair.b], pair.output));
@@ -83,7 +84,7 @@ StepChoice chosen_step(SparseContext& context, const SparseTerm& term, const std
 
 std::optional<ProductCounts> counts_for(SparseContext& context, const SparseTerm& term, const std::vector<SparseFactor>& factors,
                                         const StepChoice& choice) {
-    if (choice.operands.size() < 2 || !factors[choice.operands[1]].is_sparse) return {};
+    if (choice.operands.size() < 2 || !factors[choice.operands[1]].is_sparse()) return {};
     return counts_of(context, term, factors[choice.operands[0]], factors[choice.operands[1]], choice.output);
 }
 

@@ -17,14 +17,15 @@ void run_sparse_left(SparseContext& context, const StatementArguments& statement
     std::shared_ptr<SparseState> sum;
     bool is_given = false;  // it is a factor, which stays as it is
     for (const auto& term : terms) {
-        if (term.is_nothing || std::count(term.extents.begin(), term.extents.end(), 0) > 0) continue;  // no multiplication reaches any
+        if (term.is_nothing || std::count(term.product.label_extents.begin(), term.product.label_extents.end(), 0) > 0)
+            continue;  // no multiplication reaches any
         auto result = with_left_labels(context, computed_term(context, term, {}).sparse, term);
         if (!left.symmetry.trivial()) result = projected(context, *result, left.symmetry, term.counted);
         is_given =
             !sum && std::any_of(term.factors.begin(), term.factors.end(), [&](const auto& factor) { return factor.sparse == result; });
         sum = sum ? united(context, *sum, *result) : result;
     }
-    const auto labels = terms.empty() ? labelled_output(statement.left).output.labels : terms[0].left;
+    const auto labels = terms.empty() ? labelled_output(statement.left).output.labels : terms[0].left();
     if (const auto old = old_elements(context, left, labels, statement.beta, !terms.empty())) {
         sum = sum ? united(context, *old, *sum) : old;
         is_given = false;
@@ -52,13 +53,13 @@ std::shared_ptr<TensorState> negated(const SparseContext& context, const TensorS
 void add_permuted(const SparseContext& context, const StatementArguments& to_target, const SparseTerm& term,
                   const std::shared_ptr<TensorState>& result) {
     const auto& own = to_target.left.labels.names();
-    const auto place = [&](int label) { return std::find(term.left.begin(), term.left.end(), label) - term.left.begin(); };
+    const auto place = [&](int label) { return std::find(term.left().begin(), term.left().end(), label) - term.left().begin(); };
     std::vector<Term> projected;
     std::shared_ptr<TensorState> negative;
     for (const auto& permutation : term.counted) {
         if (permutation.negative && !negative) negative = negated(context, *result);
         std::vector<std::string> there;  // result(u) counts for v with v[image[d]] = u[d]
-        for (int label : term.output) there.push_back(own[permutation.image[place(label)]]);
+        for (int label : SparseStep::distinct(term.left())) there.push_back(own[permutation.image[place(label)]]);
         projected.push_back(Term{.factors = {Factor{permutation.negative ? negative : result, Labels(there), permutation.conjugate}},
                                  .projection = Projection::canonical});
     }
@@ -80,7 +81,7 @@ void add_dense_term(SparseContext& context, const StatementArguments& to_target,
     auto result = computed_term(context, labels, labels.excluded.empty() ? own : StepTarget());
     if (result.sparse) {
         std::vector<SparseFactor> alone{std::move(result)};
-        result = computed_step(context, labels, alone, {{0}, labels.output, false, true}, nullptr, own);
+        result = computed_step(context, labels, alone, {{0}, SparseStep::distinct(labels.left()), false, true}, nullptr, own);
     }
     if (is_symmetric) add_permuted(context, to_target, labels, result.dense);
 }
@@ -112,21 +113,23 @@ std::string explained_term(SparseContext& context, const StatementArguments& sta
     for (auto& factor : factors) factor.read();
     for (int number = 1;; ++number) {
         const auto choice = chosen_step(context, term, factors);
-        auto step = step_of(term, {factors.begin(), factors.end()}, choice, counts_for(context, term, factors, choice));
-        SparseFactor result{{.labels = choice.output, .is_sparse = choice.is_sparse, .name = "result " + std::to_string(number)}};
+        auto step = step_of(term.product, {factors.begin(), factors.end()}, choice, counts_for(context, term, factors, choice));
+        SparseFactor result{step.output};
+        result.name = "result " + std::to_string(number);
         if (!choice.is_sparse) {
             const bool is_target = choice.is_last && !statement.left.sparse && statement.left.tensor->layout.symmetry().trivial();
             const auto lengths = step.extents(choice.output);
             result.layout = is_target ? statement.left.tensor->layout : new_layout(context.world, lengths, Symmetry::none(lengths.size()));
-            step.result = StepOperand{.labels = is_target ? term.left : choice.output, .layout = result.layout};
+            step.output.layout = result.layout;
+            if (is_target) step.output.labels = term.left();
         }
-        for (auto& operand : step.sparse)
-            if (is_elsewhere) operand.place = {};
+        for (auto& operand : step.factors)
+            if (is_elsewhere && operand.is_sparse()) operand.stored->place = {};
         const auto plan = plan_of(context, step, factors[choice.operands[0]], ranks, context.world.free_bytes(), 1);
         text += "step " + std::to_string(number) + ": " + to_string(plan, step);
         if (!is_elsewhere) text += found_by_inspection(context, step);
         if (choice.is_last) return text;
-        result.nonzeros = plan.result_nonzeros;
+        if (result.is_sparse()) result.stored->count = plan.result_nonzeros;
         factors = after_step(factors, choice, std::move(result));
     }
 }

@@ -41,10 +41,10 @@ std::shared_ptr<SparseState> ones_of(const SparseContext& context, const SparseS
 /// Factors with all their elements, and masks as ones. Collective.
 std::vector<SparseFactor> whole(const SparseContext& context, std::vector<SparseFactor> factors) {
     for (auto& factor : factors) {
-        if (factor.is_sparse) {
+        if (factor.is_sparse()) {
             if (factor.sparse->symmetry.trivial()) factor.own = factor.sparse;
             factor.sparse = whole_of(factor.sparse);
-            if (factor.is_mask) context.world.agree([&] { factor.sparse = ones_of(context, *factor.sparse); });
+            if (factor.role == Role::mask) context.world.agree([&] { factor.sparse = ones_of(context, *factor.sparse); });
         }
         factor.read();
     }
@@ -57,24 +57,25 @@ public:
     StepOfTerm(SparseContext& context, const SparseTerm& term, std::vector<SparseFactor>& factors, const StepChoice& choice)
         : context_(context), world_(context.world), term_(term), choice_(choice) {
         for (auto f : choice.operands) factors_.push_back(&factors[f]);
-        step_ = step_of(term, {factors.begin(), factors.end()}, choice, counts_for(context, term, factors, choice));
+        step_ = step_of(term.product, {factors.begin(), factors.end()}, choice, counts_for(context, term, factors, choice));
         all_ = &factors;
     }
 
     SparseFactor result(const void* alpha, const StepTarget& target) {
-        SparseFactor result{{choice_.output, 0, choice_.is_sparse}};
+        SparseFactor result{step_.output};
         if (result.sparse = as_it_is(alpha); result.sparse) return result;
         auto beta = target.beta;
         if (!choice_.is_sparse) {
             result.dense = choice_.is_last ? target.tensor : nullptr;
-            step_.result = StepOperand{.labels = result.dense ? term_.left : choice_.output};
-            if (!result.dense) {
+            if (result.dense) {
+                step_.output.labels = term_.left();
+            } else {
                 const auto lengths = step_.extents(choice_.output);
                 result.dense = TensorState::make(
                     context_.kernels, context_.handle, [&] { return new_layout(world_, lengths, Symmetry::none(lengths.size())); }, "");
                 beta = context_.kernels.zero;
             }
-            step_.result->layout = result.dense->layout;
+            step_.output.layout = result.dense->layout;
         }
         const auto copies = converted_bytes();
         if (std::any_of(factors_.begin(), factors_.end(), [&](const auto* factor) { return is_converted(*factor); })) context_.take(copies);
@@ -98,7 +99,9 @@ private:
     }
 
     /// Has a factor elements of another type, which are converted first?
-    bool is_converted(const SparseFactor& factor) const { return !factor.is_actor && *factor.kernels().type != *context_.kernels.type; }
+    bool is_converted(const SparseFactor& factor) const {
+        return factor.role != Role::actor && *factor.kernels().type != *context_.kernels.type;
+    }
     /// Bytes of converted factors, on the busiest rank.
     std::int64_t converted_bytes() const {
         std::int64_t sum = 0;
@@ -121,11 +124,11 @@ private:
                 });
                 own = converted.back().data();
             }
-            if (factor->is_sparse)
+            if (factor->is_sparse())
                 result.sparse.push_back(own);
             else
                 result.dense.push_back(own);
-            if (factor->is_actor) result.actor = &factor->kernels();
+            if (factor->role == Role::actor) result.actor = &factor->kernels();
         }
         result.conjugated = conjugated();
         return result;
@@ -137,13 +140,13 @@ private:
     }
     std::vector<IndexSpans> indices() const {
         std::vector<IndexSpans> result;
-        for (std::size_t o = 0; o < step_.sparse.size(); ++o) result.push_back(spans_of(factors_[o]->sparse->pattern()->indices));
+        for (std::size_t o = 0; o < step_.sparse().size(); ++o) result.push_back(spans_of(factors_[o]->sparse->pattern()->indices));
         return result;
     }
 
     /// Makes a dense result, or gives a sparse one: at once if that fits, or in phases. Collective.
     std::shared_ptr<SparseState> made(StepCall call) {
-        auto kept = context_.kept(key_of(step_), !step_.result);
+        auto kept = context_.kept(key_of(step_), step_.output.is_sparse());
         bool has_forgotten = false;
         for (std::int64_t least_phases = 1;;) {
             std::vector<Buffer<std::byte>> converted;
@@ -152,7 +155,8 @@ private:
                 if (plan.phases.parts > 1) {
                     call.elements = elements(converted);
                     auto all = context_.executor.run_phases(step_, plan, indices(), call);
-                    return step_.result ? nullptr : state_of(pattern_of(std::move(all.indices), all.layout), std::move(all.values));
+                    return step_.output.is_sparse() ? state_of(pattern_of(std::move(all.indices), all.layout), std::move(all.values))
+                                                    : nullptr;
                 }
                 kept = prepared(plan);
             }
@@ -161,7 +165,7 @@ private:
                 const auto& run = kept.step->run<SparseStepRun>();
                 if (context_.executor.has_room(run, call, 0)) {
                     auto values = context_.executor.run(run, call);
-                    return step_.result ? nullptr : state_of(kept.pattern, std::move(values));
+                    return step_.output.is_sparse() ? state_of(kept.pattern, std::move(values)) : nullptr;
                 }
             }
             kept = {};
@@ -175,10 +179,10 @@ private:
     }
 
     std::shared_ptr<const SparsePattern> pattern_of(IndexColumns indices, const SparseLayout& layout) const {
-        return SparseState::pattern_of(context_.handle.state(), {step_.extents(step_.output), std::move(indices)}, layout);
+        return SparseState::pattern_of(context_.handle.state(), {step_.extents(step_.kept), std::move(indices)}, layout);
     }
     std::shared_ptr<SparseState> state_of(const std::shared_ptr<const SparsePattern>& pattern, Buffer<std::byte> values) const {
-        return context_.state(step_.extents(step_.output), pattern, {std::move(values), context_.kernels.size});
+        return context_.state(step_.extents(step_.kept), pattern, {std::move(values), context_.kernels.size});
     }
 
     /// Plans the step, and puts nonzeros where it needs them.
@@ -194,17 +198,17 @@ private:
         }
         if constexpr (is_checked_build) compare_plans(world_, Digest().add(plan), context_.text());
         if (plan.phases.parts > 1) return plan;
-        for (std::size_t o = 0; o < step_.sparse.size(); ++o) {
+        for (std::size_t o = 0; o < step_.sparse().size(); ++o) {
             auto& factor = *factors_[o];
             const auto uses = std::count_if(factors_.begin(), factors_.end(), [&](const auto* other) { return other->own == factor.own; });
-            if (settle(context_, factor.own, factor.labels, plan.grid, step_.output, uses > 1) && factor.is_mask)
+            if (settle(context_, factor.own, factor.labels, plan.grid, step_.kept, uses > 1) && factor.role == Role::mask)
                 world_.agree([&] { factor.sparse = ones_of(context_, *factor.own); });
             factor.read();
-            step_.sparse[o].place = factor.place;
+            step_.factors[o].stored->place = factor.stored->place;
         }
-        for (std::size_t o = 0; o < step_.sparse.size(); ++o) {  // patterns may be other ones now, of the same nonzeros
+        for (std::size_t o = 0; o < step_.sparse().size(); ++o) {  // patterns may be other ones now, of the same nonzeros
             factors_[o]->read();
-            step_.sparse[o].pattern = factors_[o]->pattern;
+            step_.factors[o].stored->pattern = factors_[o]->stored->pattern;
         }
         if (step_.counts) world_.sparse_counts().use(counts_key(*factors_[0], *factors_[1], choice_.output)) = *step_.counts;
         return plan;
@@ -215,8 +219,8 @@ private:
         auto run = context_.executor.inspected(step_, plan, indices(), conjugated(), 0);
         if (!run) return {};
         KeptSparseStep made;
-        if (!step_.result)
-            made.pattern = run->has_pattern_of_operand() ? factors_[step_.sparse.size() - 1]->sparse->pattern()
+        if (step_.output.is_sparse())
+            made.pattern = run->has_pattern_of_operand() ? factors_[step_.sparse().size() - 1]->sparse->pattern()
                                                          : pattern_of(run->take_indices(), run->result_layout());
         made.step = std::make_shared<PreparedSparseStep>(world_, std::move(run), made.pattern);
         // Only where the left-hand side is just this result does it keep the pattern itself.
@@ -262,8 +266,8 @@ SparseFactor computed_term(SparseContext& context, const SparseTerm& term, const
 }
 
 std::string found_by_inspection(const SparseContext& context, const SparseStep& step) {
-    for (const auto& operand : step.sparse)
-        if (operand.pattern == 0) return "";
+    for (const auto& operand : step.sparse())
+        if (operand.stored->pattern == 0) return "";
     const auto* const kept = context.world.sparse_steps().find(key_of(step));
     if (kept == nullptr) return "";
     const auto& run = (*kept)->run<SparseStepRun>();

@@ -140,20 +140,21 @@ std::shared_ptr<SparseState> projected(SparseContext& context, const SparseState
 }
 
 std::shared_ptr<SparseState> with_left_labels(const SparseContext& context, std::shared_ptr<SparseState> result, const SparseTerm& term) {
-    if (term.left.size() == term.output.size()) return result;
+    const auto& left = term.left();
+    const auto own = SparseStep::distinct(left);
+    if (left.size() == own.size()) return result;
     const auto& from = *result->pattern();
     IndexColumns indices;
     auto layout = from.layout;  // none: all elements of a symmetric tensor lie where their representatives do
     context.world.agree([&] {
-        for (int label : term.left)
-            indices.push_back(from.indices[std::find(term.output.begin(), term.output.end(), label) - term.output.begin()]);
+        for (int label : left) indices.push_back(from.indices[std::find(own.begin(), own.end(), label) - own.begin()]);
     });
     for (std::size_t d = 0; layout && d < layout->digits.size(); ++d) {
         auto& mode = layout->digits[d].mode;
-        mode = std::find(term.left.begin(), term.left.end(), term.output[mode]) - term.left.begin();
+        mode = std::find(left.begin(), left.end(), own[mode]) - left.begin();
     }
     std::vector<std::int64_t> lengths;
-    for (int label : term.left) lengths.push_back(term.extents[label]);
+    for (int label : left) lengths.push_back(term.product.label_extents[label]);
     const auto pattern = SparseState::pattern_of(result->world, {lengths, std::move(indices)}, layout);
     return context.state(lengths, pattern, result->values().copy());
 }

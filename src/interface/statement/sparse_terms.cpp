@@ -58,34 +58,21 @@ void check_roles(const StatementArguments& statement, const Term& term) {
 }
 
 SparseTerm labelled(const StatementArguments& statement, const Term& term) {
-    const auto product = labelled_product(statement.left, term);
-    SparseTerm result;
-    result.names = product.label_names;
-    result.extents = product.label_extents;
-    result.element_bytes = statement.kernels.size;
-    result.coefficient = term.coefficient.data();
-    result.left = product.output.labels;
-    result.output = SparseStep::distinct(result.left);
-    result.is_dense = true;
+    SparseTerm result{.product = labelled_product(statement.left, term), .coefficient = term.coefficient.data(), .is_dense = true};
+    auto& product = result.product;
+    product.element_bytes = statement.kernels.size;
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& factor = term.factors[f];
-        SparseFactor operand;
-        operand.labels = product.factors[f].labels;
-        operand.is_sparse = factor.sparse != nullptr;
-        operand.is_mask = factor.is_mask;
-        operand.is_actor = factor.is_actor;
+        SparseFactor operand{product.factors[f], factor.sparse, factor.tensor};
         operand.name = text_of(factor);
-        operand.sparse = factor.sparse;
-        operand.dense = factor.tensor;
-        operand.conjugated = factor.conjugated && !factor.is_mask;
-        result.acts = result.acts || factor.is_actor;
         (factor.is_complement ? result.excluded : result.factors).push_back(std::move(operand));
         result.is_dense = result.is_dense && (!factor.sparse || factor.is_complement);
     }
-    result.makes_sparse = statement.left.sparse || !result.excluded.empty();
+    if (!result.excluded.empty()) product.output.stored.emplace();
     result.is_nothing = term.factors.empty() && statement.kernels.is_zero(term.coefficient.data());
     result.is_all = statement.right.size() == 1 && statement.beta != nullptr && statement.kernels.is_zero(statement.beta) &&
-                    symmetry_of(statement.left).trivial() && result.excluded.empty() && result.left == result.output;
+                    symmetry_of(statement.left).trivial() && result.excluded.empty() &&
+                    SparseStep::distinct(result.left()).size() == result.left().size();
     return result;
 }
 
@@ -149,7 +136,7 @@ Digest digest_of(const StatementArguments& statement, const std::vector<SparseTe
     add(statement.left);
     for (std::size_t t = 0; t < terms.size(); ++t) {
         statement.add_element(digest, terms[t].coefficient);
-        digest.add(static_cast<int>(statement.right[t].projection)).add(terms[t].left);
+        digest.add(static_cast<int>(statement.right[t].projection)).add(terms[t].left());
         for (const auto& factor : statement.right[t].factors) add(factor);
         for (const auto* factors : {&terms[t].factors, &terms[t].excluded})
             for (const auto& factor : *factors) digest.add(factor.labels);
@@ -165,10 +152,9 @@ void SparseFactor::read() {
     if (sparse) {
         const auto& pattern_now = *sparse->pattern();
         const bool is_whole = sparse->symmetry.trivial();
-        nonzeros = pattern_now.total;
-        for (const auto& slot : sparse->symmetry.slots()) nonzeros *= static_cast<double>(group_size(slot));
-        place = is_whole ? pattern_now.layout : std::nullopt;
-        pattern = is_whole ? pattern_now.identity : 0;
+        stored = {static_cast<double>(pattern_now.total)};
+        for (const auto& slot : sparse->symmetry.slots()) stored->count *= static_cast<double>(group_size(slot));
+        if (is_whole) stored = {stored->count, pattern_now.layout, pattern_now.identity};
     }
     if (dense) layout = dense->layout;
     if (sparse || dense) element_bytes = kernels().size;

@@ -10,11 +10,10 @@
 
 namespace arges {
 
-/// A factor with its elements; no tensor, of what is not computed yet.
-struct SparseFactor : StepOperand {
+/// A factor of a statement with sparse tensors, with its elements; no tensor, of what is not computed yet.
+struct SparseFactor : Operand {
     std::shared_ptr<SparseState> sparse{};
     std::shared_ptr<TensorState> dense{};
-    bool conjugated = false;
     std::shared_ptr<SparseState> own{};  ///< the user's tensor, if its nonzeros may be put elsewhere
 
     const ElementKernels& kernels() const;
@@ -23,15 +22,17 @@ struct SparseFactor : StepOperand {
 };
 
 /// A term with its labels as numbers.
-struct SparseTerm : OrderedTerm {
+struct SparseTerm {
+    Product product;  ///< its output is sparse if the last step has a sparse result
     const void* coefficient = nullptr;
-    std::vector<SparseFactor> factors;
-    std::vector<SparseFactor> excluded;      ///< masks where nothing is stored
-    std::vector<int> left;                   ///< labels of the left-hand side
-    bool is_dense = false;                   ///< no factor is sparse
-    bool is_nothing = false;                 ///< the number zero, which stores nothing
-    bool is_all = false;                     ///< the left-hand side becomes the result of its last step
-    std::vector<SignedPermutation> counted;  ///< by which elements count for a left-hand side with symmetry
+    std::vector<SparseFactor> factors{};
+    std::vector<SparseFactor> excluded{};      ///< masks where nothing is stored
+    bool is_dense = false;                     ///< no factor is sparse
+    bool is_nothing = false;                   ///< the number zero, which stores nothing
+    bool is_all = false;                       ///< the left-hand side becomes the result of its last step
+    std::vector<SignedPermutation> counted{};  ///< by which elements count for a left-hand side with symmetry
+
+    const std::vector<int>& left() const { return product.output.labels; }
 };
 
 /// The terms of a statement. Local. @throws InvalidArgument for what is refused

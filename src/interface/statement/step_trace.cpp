@@ -9,7 +9,7 @@ namespace arges {
 
 namespace {
 
-std::string operand_text(const OperandSpec& operand, const std::vector<std::string>& names) {
+std::string operand_text(const Operand& operand, const std::vector<std::string>& names) {
     return (operand.conjugated ? "conj " : "") + operand.name + "[" + labels_text(operand, names) + "]";
 }
 

@@ -74,7 +74,7 @@ std::int64_t CountedRanks::grid_length(const std::vector<int>& torus) const {
     return product;
 }
 
-MovedWords::MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks)
+MovedWords::MovedWords(const Operand& tensor, const RankGrid& grid, const CountedRanks& ranks)
     : present_(tensor.layout), tensor_labels_(tensor.labels), ranks_(ranks), one_rank_(grid.ranks() == 1),
       one_grid_(tensor.layout.grid() == grid), present_ranks_(tensor.layout.grid().ranks()) {
     for (int s = 0; s < present_.slots(); ++s) {
@@ -185,7 +185,7 @@ double MovedWords::count_lacking(std::span<const WantedSlot* const> wanted, std:
     return words;
 }
 
-double moved_words(const OperandSpec& tensor, const WorkingOperand& working) {
+double moved_words(const Operand& tensor, const WorkingOperand& working) {
     const auto& layout = working.layout;
     if (layout.grid().ranks() == 1) return 0;
     const CountedRanks ranks(layout.grid());

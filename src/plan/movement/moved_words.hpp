@@ -57,7 +57,7 @@ struct SlotShare {
 class MovedWords {
 public:
     /// @param grid of the working layouts; it and `ranks` of it must outlive this
-    MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks);
+    MovedWords(const Operand& tensor, const RankGrid& grid, const CountedRanks& ranks);
 
     /// The slot of the tensor over these labels with such a node, or the place of a single label in a group in blocks.
     SlotMatch match(std::vector<int> labels, NodeKind tree) const;
@@ -81,6 +81,6 @@ private:
 };
 
 /// The same for one working layout.
-double moved_words(const OperandSpec& tensor, const WorkingOperand& working);
+double moved_words(const Operand& tensor, const WorkingOperand& working);
 
 }  // namespace arges

@@ -21,7 +21,7 @@ struct LabelGroup {
     double packed_share = 1;  ///< packed elements by elements
 };
 
-std::vector<LabelGroup> groups_of(const OperandSpec& operand) {
+std::vector<LabelGroup> groups_of(const Operand& operand) {
     std::vector<LabelGroup> result;
     for (int s = 0; s < operand.layout.slots(); ++s) {
         const auto& dims = operand.layout.slot_dimensions(s);

@@ -14,7 +14,7 @@ namespace arges {
 namespace {
 
 /// Is the operand one complete pair node over equal children, with rows that a rank can read by themselves?
-bool has_rows(const OperandSpec& operand) {
+bool has_rows(const Operand& operand) {
     const auto& layout = operand.layout;
     if (operand.conjugated || layout.slots() != 1) return false;
     const auto& node = layout.symmetry().slots()[0];

@@ -19,7 +19,7 @@ bool is_pair_node(const SymmetryNode& node) {
            });
 }
 
-std::vector<PairOperand> pair_nodes(const OperandSpec& operand) {
+std::vector<PairOperand> pair_nodes(const Operand& operand) {
     std::vector<PairOperand> result;
     if (std::set<int>(operand.labels.begin(), operand.labels.end()).size() < operand.labels.size()) return result;
     auto label = [&](const SymmetryNode& leaf) { return operand.labels[leaf.dimension]; };
@@ -61,7 +61,7 @@ const std::array<int, 2>* summed_pair(const PairOperand& p, const std::vector<in
 
 }  // namespace
 
-std::optional<std::array<PairOperand, 2>> joint_pair(const OperandSpec& a, const OperandSpec& b, const std::vector<int>& output_labels) {
+std::optional<std::array<PairOperand, 2>> joint_pair(const Operand& a, const Operand& b, const std::vector<int>& output_labels) {
     for (const auto& x : pair_nodes(a))
         for (const auto& y : pair_nodes(b)) {
             const auto* const sum_a = summed_pair(x, b.labels, output_labels);
@@ -71,7 +71,7 @@ std::optional<std::array<PairOperand, 2>> joint_pair(const OperandSpec& a, const
     return std::nullopt;
 }
 
-Symmetry part_symmetry(const OperandSpec& operand, const PairOperand& pair, bool symmetric) {
+Symmetry part_symmetry(const Operand& operand, const PairOperand& pair, bool symmetric) {
     const auto kind = symmetric ? NodeKind::symmetric : NodeKind::antisymmetric;
     std::vector<SymmetryNode> slots = operand.layout.symmetry().slots();
     auto node = [&](std::size_t which) {

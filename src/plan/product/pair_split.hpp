@@ -20,10 +20,10 @@ struct PairOperand {
 };
 
 /// Both operands, if the product has this form.
-std::optional<std::array<PairOperand, 2>> joint_pair(const OperandSpec& a, const OperandSpec& b, const std::vector<int>& output_labels);
+std::optional<std::array<PairOperand, 2>> joint_pair(const Operand& a, const Operand& b, const std::vector<int>& output_labels);
 
 /// The symmetry of a part: the pair node replaced by one node over the first and one over the second pair.
-Symmetry part_symmetry(const OperandSpec& operand, const PairOperand& pair, bool symmetric);
+Symmetry part_symmetry(const Operand& operand, const PairOperand& pair, bool symmetric);
 
 /// The term that exchanges the second pair, for the movement into a part (with factor 1/2).
 LabelTerm exchange_second(const PairOperand& pair, std::size_t labels, bool symmetric);

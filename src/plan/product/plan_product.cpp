@@ -97,7 +97,7 @@ private:
     const RankGrid& grid() const { return options_.whole_grid(spec_.output.layout); }
 
     bool has_symmetry() const {
-        auto symmetric = [](const OperandSpec& o) { return o.layout.slots() != o.layout.order(); };
+        auto symmetric = [](const Operand& o) { return o.layout.slots() != o.layout.order(); };
         return symmetric(spec_.output) || std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& n) { return symmetric(n.spec); });
     }
 
@@ -220,13 +220,13 @@ private:
 
     /// A group with intermediates in balanced layouts.
     Product product_of(const StepGroup& group) {
-        std::vector<OperandSpec> factors;
+        std::vector<Operand> factors;
         for (int m : group.members) factors.push_back(operand(m));
         const bool last = group.result + 1 == static_cast<int>(nodes_.size() + order_.size());
         return product_over_labels_of(spec_, std::move(factors), last ? spec_.output : operand(group.result));
     }
 
-    const OperandSpec& operand(int node) {
+    const Operand& operand(int node) {
         const auto inputs = nodes_.size();
         if (static_cast<std::size_t>(node) < inputs) return nodes_[node].spec;
         const auto [it, is_new] = intermediate_.try_emplace(node);
@@ -257,7 +257,7 @@ private:
     std::vector<ProductNode> nodes_;
     PairOrder order_;
     std::map<std::vector<int>, double> group_seconds_;
-    std::map<int, OperandSpec> intermediate_;
+    std::map<int, Operand> intermediate_;
 };
 
 /// Searches within a tighter limit look at more, and may find plans that others miss. For products of many tensors, where that happens,
@@ -320,7 +320,7 @@ private:
 /// all in blocks.
 std::vector<GroupMapping> mappings(const Product& spec, GroupMapping wanted) {
     if (wanted != GroupMapping::best) return {wanted};
-    const auto has_group = [](const OperandSpec& operand) { return operand.layout.slots() < operand.layout.order(); };
+    const auto has_group = [](const Operand& operand) { return operand.layout.slots() < operand.layout.order(); };
     if (!spec.may_pad || std::none_of(spec.factors.begin(), spec.factors.end(), has_group)) return {GroupMapping::packed};
     return {GroupMapping::packed, GroupMapping::best, GroupMapping::blocks};
 }
@@ -333,7 +333,7 @@ std::string ranks_advice(const Product& spec, const PlanOptions& options) {
     auto grid = options.whole_grid(spec.output.layout);
     auto left = options;
     left.grids.clear();
-    auto double_ranks = [&](OperandSpec& operand) {
+    auto double_ranks = [&](Operand& operand) {
         const auto before = operand.layout.max_local_size();
         operand.layout = default_layout(grid, operand.layout.extents(), operand.layout.symmetry());
         left.memory_limit += (before - operand.layout.max_local_size()) * spec.element_bytes;
@@ -401,7 +401,7 @@ std::int64_t intermediate_bytes(const PlannedProduct& plan, std::int64_t element
 std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec) {
     const auto after = settled(plan, spec);
     std::int64_t sum = 0;
-    const auto add = [&](const OperandSpec& now, const OperandSpec& then) {
+    const auto add = [&](const Operand& now, const Operand& then) {
         if (!(now.layout == then.layout)) sum += bytes_on_a_rank(then.layout, spec.element_bytes);
     };
     for (std::size_t f = 0; f < spec.factors.size(); ++f) add(spec.factors[f], after.factors[f]);

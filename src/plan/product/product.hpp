@@ -2,30 +2,48 @@
 #pragma once
 
 #include "layout/layout.hpp"
+#include "layout/sparse_layout.hpp"
 #include "plan/movement/movement.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace arges {
 
-/// A tensor with a label for each dimension.
-struct OperandSpec {
-    Layout layout;
-    std::vector<int> labels;
+/// Nonzeros of a sparse tensor, as far as plans depend on them.
+struct StoredNonzeros {
+    double count = 0;                     ///< over all ranks; expected, where they are not computed yet
+    std::optional<SparseLayout> place{};  ///< where they lie, if that follows from their indices
+    std::uint64_t pattern = 0;            ///< tells them from all others; 0: they are not computed yet
+    bool operator==(const StoredNonzeros&) const = default;
+};
+
+/// What a factor is there for: to be multiplied; to say where results count; or, of another type, to act on the other factor.
+enum class Role { factor, mask, actor };
+
+/// A tensor with a label for each dimension, or what steps have made of some factors.
+struct Operand {
+    Layout layout{};            ///< of a dense one
+    std::vector<int> labels{};  ///< one that occurs twice is a diagonal
     bool conjugated = false;
-    std::string name;
+    std::string name{};
     bool is_lasting = false;  ///< the tensor keeps the layout that a product gives it, and later runs find it there
     bool is_real = false;     ///< its elements are their own conjugates
-    bool operator==(const OperandSpec&) const = default;
+    Role role = Role::factor;
+    std::optional<StoredNonzeros> stored{};  ///< of a sparse one
+    std::int64_t element_bytes = 0;          ///< of its own elements; 0: they are the product's
+    bool is_sparse() const { return stored.has_value(); }
+    bool operator==(const Operand&) const = default;
 };
 
 /// One or more factors and an output; labels that are not in the output are summed. A pairwise step is a product of one or two factors,
 /// where a label of two factors is in the output or in both of them.
 struct Product {
-    std::vector<OperandSpec> factors;
-    OperandSpec output;
+    std::vector<Operand> factors;
+    Operand output;
     std::vector<std::int64_t> label_extents;
     std::vector<std::string> label_names;
     Projection projection = Projection::none;  ///< none: the sum that the product is part of has the output's symmetry
@@ -42,11 +60,15 @@ struct Product {
     std::int64_t element_bytes = 8;
 
     double flops_per_product() const { return complex ? 8 : 2; }
+    /// Does a factor act on another one?
+    bool acts() const {
+        return std::any_of(factors.begin(), factors.end(), [](const Operand& factor) { return factor.role == Role::actor; });
+    }
     bool operator==(const Product&) const = default;
 };
 
 /// A product of other operands over the same labels, for elements of the same type; nothing is projected.
-inline Product product_over_labels_of(const Product& product, std::vector<OperandSpec> factors, OperandSpec output) {
+inline Product product_over_labels_of(const Product& product, std::vector<Operand> factors, Operand output) {
     Product part;
     part.factors = std::move(factors);
     part.output = std::move(output);

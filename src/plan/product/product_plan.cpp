@@ -235,7 +235,7 @@ ProductPlan unmapped_plan(const Product& spec, const PairOrder& order) {
     return plan;
 }
 
-OperandSpec raw_result(const Product& spec) {
+Operand raw_result(const Product& spec) {
     auto result = spec.output;
     std::erase_if(result.labels, [&](int l) {
         return std::none_of(spec.factors.begin(), spec.factors.end(), [&](const auto& input) { return contains(input.labels, l); });

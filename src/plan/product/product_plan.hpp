@@ -106,7 +106,7 @@ struct ProductPlan {
     PlanCost cost;
 
     std::size_t result() const { return spec.factors.size(); }
-    const OperandSpec& tensor(std::size_t o) const { return o < result() ? spec.factors[o] : spec.output; }
+    const Operand& tensor(std::size_t o) const { return o < result() ? spec.factors[o] : spec.output; }
     /// Axes of a node of the chain: of a factor, or of the result of a product.
     const std::vector<int>& axes_of_node(int node) const;
     /// Axes that a product of the chain runs over: those of its first factor, then the others of the second.
@@ -158,7 +158,7 @@ ProductPlan plan_with_mapping(const Product& spec, const PairOrder& order, const
 double quick_seconds(const Product& spec, const PairOrder& order, const PlanOptions& options);
 
 /// The output without labels that the inputs lack, along which the movement of the result broadcasts.
-OperandSpec raw_result(const Product& spec);
+Operand raw_result(const Product& spec);
 
 /// A dense array over some axes of operand `o`, put on the torus as the plan's mapping says.
 /// @param partial torus dimensions along which ranks hold parts of a sum

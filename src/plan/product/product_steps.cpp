@@ -214,7 +214,7 @@ ProductNode ProductSteps::part_of(const ProductNode& whole, const PairOperand& p
 }
 
 Product ProductSteps::product_of(const std::vector<ProductNode>& inputs) const {
-    std::vector<OperandSpec> factors;
+    std::vector<Operand> factors;
     for (const auto& input : inputs) factors.push_back(input.spec);
     return product_over_labels_of(spec_, std::move(factors), {});
 }
@@ -235,7 +235,7 @@ void ProductSteps::push_product(ProductPlan plan, const std::vector<ProductNode>
     product_.steps.push_back(std::move(step));
 }
 
-void ProductSteps::push_movement(const ProductNode& from, int output, const OperandSpec& to) {
+void ProductSteps::push_movement(const ProductNode& from, int output, const Operand& to) {
     PlannedStep step;
     step.inputs = {from.id};
     step.output = output;

@@ -15,7 +15,7 @@ namespace arges {
 /// An operand of the steps.
 struct ProductNode {
     int id = 0;
-    OperandSpec spec;
+    Operand spec;
 };
 
 /// Of plans of one product, keeps the fastest one that fits into the memory limit, or the one that takes least as long as none fits.
@@ -83,7 +83,7 @@ private:
     void multiply_parts(const std::array<PairOperand, 2>& pairs);
     ProductNode part_of(const ProductNode& whole, const PairOperand& pair, bool symmetric);
     void push_product(ProductPlan plan, const std::vector<ProductNode>& inputs, int output);
-    void push_movement(const ProductNode& from, int output, const OperandSpec& to);
+    void push_movement(const ProductNode& from, int output, const Operand& to);
     Layout new_layout(const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const;
     void replace(const std::vector<std::size_t>& members, ProductNode node);
 

@@ -8,7 +8,7 @@ namespace arges {
 namespace {
 
 /// The node of a slot over labels.
-SymmetryNode slot_tree(const OperandSpec& tensor, int slot) { return with_labels(tensor.layout.symmetry().slots()[slot], tensor.labels); }
+SymmetryNode slot_tree(const Operand& tensor, int slot) { return with_labels(tensor.layout.symmetry().slots()[slot], tensor.labels); }
 
 }  // namespace
 

@@ -36,7 +36,7 @@ std::string statement_text(const Product& spec) {
 }
 
 /// The groups of related labels that the tensor is stored with, and that the product multiplies one by one.
-std::vector<std::string> broken_groups(const OperandSpec& tensor, const WorkingOperand& working, const std::vector<std::string>& names) {
+std::vector<std::string> broken_groups(const Operand& tensor, const WorkingOperand& working, const std::vector<std::string>& names) {
     const auto groups = [](const Layout& layout, const std::vector<int>& labels) {
         std::vector<std::vector<int>> result;
         for (int s = 0; s < layout.slots(); ++s) {
@@ -174,7 +174,7 @@ private:
     }
 
     template <class Planned>
-    void add_operand(const OperandSpec& tensor, const WorkingOperand& working, bool is_result, const std::vector<std::string>& names,
+    void add_operand(const Operand& tensor, const WorkingOperand& working, bool is_result, const std::vector<std::string>& names,
                      const Planned& movement, std::int64_t repetitions) {
         OperandReport operand;
         operand.name = tensor.name;

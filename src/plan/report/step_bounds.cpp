@@ -25,7 +25,7 @@ double orbit(const Layout& layout) {
 }
 
 /// Adds a tensor that the step reads or writes: `uses` places of it, of `places` in all, stand for one stored word.
-void add_tensor(BoundedStep& step, const OperandSpec& tensor, std::vector<int> members, double uses, double places) {
+void add_tensor(BoundedStep& step, const Operand& tensor, std::vector<int> members, double uses, double places) {
     step.space.tensors.push_back(std::move(members));
     step.owned_words += owned_words(tensor.layout);
     step.uses = std::max(step.uses, uses);

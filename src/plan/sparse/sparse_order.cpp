@@ -20,15 +20,16 @@ using Places = std::vector<std::size_t>;
 
 class StepSearch {
 public:
-    StepSearch(const OrderedTerm& term, const std::vector<StepOperand>& factors, const MeasuredPairs& measured)
-        : term_(term), factors_(factors), measured_(measured) {
-        for (std::size_t f = 0; f < factors.size(); ++f) (factors[f].is_sparse ? sparse_ : dense_).push_back(f);
+    StepSearch(const Product& product, const std::vector<Operand>& factors, const MeasuredPairs& measured)
+        : product_(product), acts_(product.acts()), makes_sparse_(product.output.is_sparse()),
+          output_(SparseStep::distinct(product.output.labels)), factors_(factors), measured_(measured) {
+        for (std::size_t f = 0; f < factors.size(); ++f) (factors[f].is_sparse() ? sparse_ : dense_).push_back(f);
     }
 
     StepChoice run() {
         auto others = sparse_;
         others.insert(others.end(), dense_.begin(), dense_.end());
-        if (sparse_.size() == 1) return {others, term_.output, term_.makes_sparse, true};
+        if (sparse_.size() == 1) return {others, output_, makes_sparse_, true};
         for (std::size_t i = 0; i < sparse_.size(); ++i)
             for (std::size_t j = i + 1; j < others.size(); ++j) consider(sparse_[i], others[j]);
         return best_;
@@ -39,8 +40,8 @@ private:
     void consider(std::size_t a, std::size_t b) {
         const auto &first = factors_[a], &second = factors_[b];
         // What acts, and masks beside it, meet only that on which it acts: two of them have no product.
-        if (term_.acts && (first.is_actor || first.is_mask) && (second.is_actor || second.is_mask)) return;
-        const auto mask = second.is_sparse ? mask_for(a, b) : std::nullopt;
+        if (acts_ && first.role != Role::factor && second.role != Role::factor) return;
+        const auto mask = second.is_sparse() ? mask_for(a, b) : std::nullopt;
         // Under a mask nothing larger than it is formed.
         Places taken{a, b};
         if (mask) taken.push_back(*mask);
@@ -49,12 +50,12 @@ private:
         auto cost = multiplications;
         if (mask)
             cost = std::min({cost, products(*mask, b, output), products(*mask, a, output)}) / 2;  // by rows or by inner products
-        else if (second.is_sparse || term_.makes_sparse)
+        else if (second.is_sparse() || makes_sparse_)
             cost += result_steps * std::min(multiplications, elements(output));
         if (cost >= least_) return;
         least_ = cost;
         best_ = mask ? under_mask(taken, output) : of_two(taken, output, multiplications);
-        best_.is_last = term_.makes_sparse && factors_.size() == taken.size() && best_.output == term_.output;
+        best_.is_last = makes_sparse_ && factors_.size() == taken.size() && best_.output == output_;
     }
 
     StepChoice under_mask(const Places& taken, const std::vector<int>& output) const {
@@ -71,14 +72,14 @@ private:
         }
         // What a sparse result stores follows from the sparse factors alone.
         const auto all = elements(output);
-        const bool is_sparse = b.is_sparse || term_.makes_sparse || std::min(multiplications, all) < sparse_fill * all;
+        const bool is_sparse = b.is_sparse() || makes_sparse_ || std::min(multiplications, all) < sparse_fill * all;
         return {taken, std::move(output), is_sparse, false};
     }
 
     /// A sparse factor whose labels the product of two others has, too, and which has all that are needed elsewhere.
     std::optional<std::size_t> mask_for(std::size_t a, std::size_t b) const {
         for (auto m : sparse_) {
-            if (m == a || m == b || (term_.acts && !factors_[m].is_mask)) continue;
+            if (m == a || m == b || (acts_ && factors_[m].role != Role::mask)) continue;
             const auto labels = SparseStep::distinct(factors_[m].labels);
             const auto output = output_of({a, b, m});
             const bool is_covered = std::all_of(labels.begin(), labels.end(), [&](int label) { return has(a, label) || has(b, label); });
@@ -90,7 +91,7 @@ private:
 
     /// Labels of factors that the output or another factor has.
     std::vector<int> output_of(const Places& taken) const {
-        auto all = term_.output;
+        auto all = output_;
         for (auto f : taken) all.insert(all.end(), factors_[f].labels.begin(), factors_[f].labels.end());
         std::vector<int> output;
         for (int label : SparseStep::distinct(all)) {
@@ -101,7 +102,7 @@ private:
     }
     /// Is a label left over by a step that takes these factors?
     bool is_needed(int label, const Places& taken) const {
-        if (SparseStep::has(term_.output, label)) return true;
+        if (SparseStep::has(output_, label)) return true;
         for (std::size_t f = 0; f < factors_.size(); ++f)
             if (std::find(taken.begin(), taken.end(), f) == taken.end() && has(f, label)) return true;
         return false;
@@ -110,29 +111,31 @@ private:
     /// Expected multiplications of two factors.
     double products(std::size_t x, std::size_t y, const std::vector<int>& output) {
         const auto &a = factors_[x], &b = factors_[y];
-        if (b.is_sparse) {
+        if (b.is_sparse()) {
             FactorPair pair{x, y, kept_labels(a, b, output)};
             const auto known = measured_.find(pair);
             if (known != measured_.end() && known->second) return known->second->products;
             if (known == measured_.end() && std::find(wanted_.begin(), wanted_.end(), pair) == wanted_.end()) wanted_.push_back(pair);
         }
-        return a.nonzeros * (b.is_sparse ? b.nonzeros : elements(b.labels)) / std::max(1.0, elements(shared(a, b)));
+        return a.stored->count * (b.is_sparse() ? b.stored->count : elements(b.labels)) / std::max(1.0, elements(shared(a, b)));
     }
 
     double elements(const std::vector<int>& labels) const {
         double product = 1;
-        for (int label : SparseStep::distinct(labels)) product *= term_.extents[label];
+        for (int label : SparseStep::distinct(labels)) product *= product_.label_extents[label];
         return product;
     }
-    static std::vector<int> shared(const StepOperand& a, const StepOperand& b) {
+    static std::vector<int> shared(const Operand& a, const Operand& b) {
         auto labels = SparseStep::distinct(a.labels);
         std::erase_if(labels, [&](int label) { return !SparseStep::has(b.labels, label); });
         return labels;
     }
     bool has(std::size_t factor, int label) const { return SparseStep::has(factors_[factor].labels, label); }
 
-    const OrderedTerm& term_;
-    const std::vector<StepOperand>& factors_;
+    const Product& product_;
+    bool acts_, makes_sparse_;
+    std::vector<int> output_;  // each label once
+    const std::vector<Operand>& factors_;
     const MeasuredPairs& measured_;
     Places sparse_, dense_;
     std::vector<FactorPair> wanted_;
@@ -142,45 +145,42 @@ private:
 
 }  // namespace
 
-std::variant<StepChoice, std::vector<FactorPair>> next_step(const OrderedTerm& term, const std::vector<StepOperand>& factors,
+std::variant<StepChoice, std::vector<FactorPair>> next_step(const Product& product, const std::vector<Operand>& factors,
                                                             const MeasuredPairs& measured) {
-    StepSearch search(term, factors, measured);
+    StepSearch search(product, factors, measured);
     auto choice = search.run();
     if (!search.wanted().empty()) return search.wanted();
     return choice;
 }
 
-SparseStep step_of(const OrderedTerm& term, const std::vector<StepOperand>& factors, const StepChoice& choice,
+SparseStep step_of(const Product& product, const std::vector<Operand>& factors, const StepChoice& choice,
                    const std::optional<ProductCounts>& counts) {
     SparseStep step;
-    step.label_extents = term.extents;
-    step.label_names = term.names;
-    step.output = choice.output;
-    step.element_bytes = term.element_bytes;
+    step.label_extents = product.label_extents;
+    step.label_names = product.label_names;
+    step.element_bytes = product.element_bytes;
+    step.kept = step.output.labels = choice.output;
+    if (choice.is_sparse) step.output.stored.emplace();
     step.counts = counts;
-    for (auto f : choice.operands) (factors[f].is_sparse ? step.sparse : step.dense).push_back(factors[f]);
-    for (auto& operand : step.sparse) operand.nonzeros = std::round(operand.nonzeros);
-    for (int o = 0; o < 2 && term.acts && choice.operands.size() > 1; ++o) {
-        const auto& operand = factors[choice.operands[o]];
-        if (!operand.is_actor && !operand.is_mask) continue;
-        step.actor = o;
-        step.actor_is_mask = operand.is_mask;
-        step.actor_bytes = operand.is_mask ? term.element_bytes : operand.element_bytes;
+    for (auto f : choice.operands) {
+        auto& operand = step.factors.emplace_back(factors[f]);
+        if (operand.is_sparse()) operand.stored->count = std::round(operand.stored->count);
+        if (choice.operands.size() == 1 || !product.acts()) operand.role = Role::factor;
     }
     return step;
 }
 
-std::string counts_key(const StepOperand& a, const StepOperand& b, const std::vector<int>& output) {
+std::string counts_key(const Operand& a, const Operand& b, const std::vector<int>& output) {
     std::string key;
     for (const auto* operand : {&a, &b}) {
-        append_bytes(key, operand->pattern);
+        append_bytes(key, operand->stored->pattern);
         append_labels(key, operand->labels);
     }
     append_labels(key, kept_labels(a, b, output));
     return key;
 }
 
-std::vector<int> kept_labels(const StepOperand& a, const StepOperand& b, const std::vector<int>& output) {
+std::vector<int> kept_labels(const Operand& a, const Operand& b, const std::vector<int>& output) {
     auto kept = output;
     std::erase_if(kept, [&](int label) { return !SparseStep::has(a.labels, label) && !SparseStep::has(b.labels, label); });
     std::sort(kept.begin(), kept.end());

@@ -16,16 +16,6 @@
 
 namespace arges {
 
-/// What becomes of the factors.
-struct OrderedTerm {
-    std::vector<std::int64_t> extents;  ///< by label
-    std::vector<int> output;            ///< each label once
-    bool makes_sparse = false;          ///< the last step has a sparse result
-    bool acts = false;                  ///< a factor acts on another one
-    std::vector<std::string> names{};   ///< by label, for explanations
-    std::int64_t element_bytes = 8;     ///< of the products
-};
-
 /// Factors that a step takes, and what it gives.
 struct StepChoice {
     std::vector<std::size_t> operands;  ///< sparse ones first
@@ -45,17 +35,18 @@ struct FactorPair {
 using MeasuredPairs = std::map<FactorPair, std::optional<ProductCounts>>;
 
 /// The next step, or the products that must be measured before it is known.
-std::variant<StepChoice, std::vector<FactorPair>> next_step(const OrderedTerm& term, const std::vector<StepOperand>& factors,
+/// @param factors  those of the product, or what steps before have left to multiply
+std::variant<StepChoice, std::vector<FactorPair>> next_step(const Product& product, const std::vector<Operand>& factors,
                                                             const MeasuredPairs& measured);
 
-/// A step as it is planned, without a dense result: where that lies is up to the caller. @param counts  of its first two factors
-SparseStep step_of(const OrderedTerm& term, const std::vector<StepOperand>& factors, const StepChoice& choice,
+/// A step as it is planned; where a dense result lies is up to the caller. @param counts  of its first two factors
+SparseStep step_of(const Product& product, const std::vector<Operand>& factors, const StepChoice& choice,
                    const std::optional<ProductCounts>& counts);
 
 /// What is left to multiply after a step: the other factors, then its result.
-template <class Operand>
-std::vector<Operand> after_step(const std::vector<Operand>& factors, const StepChoice& choice, Operand result) {
-    std::vector<Operand> next;
+template <class Factor>
+std::vector<Factor> after_step(const std::vector<Factor>& factors, const StepChoice& choice, Factor result) {
+    std::vector<Factor> next;
     for (std::size_t f = 0; f < factors.size(); ++f)
         if (std::find(choice.operands.begin(), choice.operands.end(), f) == choice.operands.end()) next.push_back(factors[f]);
     next.push_back(std::move(result));
@@ -63,9 +54,9 @@ std::vector<Operand> after_step(const std::vector<Operand>& factors, const StepC
 }
 
 /// What the counts of a product of two sparse factors are kept by.
-std::string counts_key(const StepOperand& a, const StepOperand& b, const std::vector<int>& output);
+std::string counts_key(const Operand& a, const Operand& b, const std::vector<int>& output);
 
 /// Labels of two factors that a product with some labels has; ascending.
-std::vector<int> kept_labels(const StepOperand& a, const StepOperand& b, const std::vector<int>& output);
+std::vector<int> kept_labels(const Operand& a, const Operand& b, const std::vector<int>& output);
 
 }  // namespace arges

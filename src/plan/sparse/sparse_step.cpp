@@ -44,17 +44,17 @@ double occupied(double tuples, double nonzeros) { return tuples <= 0 ? 0 : -tupl
 
 class Pricer {
 public:
-    Pricer(const SparseStep& step, const PlanOptions& options) : step_(step), options_(options), slots_(size(step.output)) {
+    Pricer(const SparseStep& step, const PlanOptions& options) : step_(step), options_(options), slots_(size(step.kept)) {
         if (step.counts && step.counts->nonzeros) slots_ = slots_for(step.counts->products, *step.counts->nonzeros);
     }
 
     SparseStepPlan price(const LabelGrid& grid, const SparsePhases& phases) const {
         Priced priced{{.grid = grid, .phases = phases}};
         auto& plan = priced.plan;
-        for (std::size_t o = 0; o < step_.sparse.size(); ++o) add_sparse(o, priced);
-        for (std::size_t d = 0; d < step_.dense.size(); ++d) {
-            const auto bytes = dense_size(grid, SparseStep::distinct(step_.dense[d].labels), priced.here[0]) *
-                               static_cast<double>(step_.bytes_of(step_.sparse.size() + d));
+        for (const auto& operand : step_.sparse()) add_sparse(operand, priced);
+        for (const auto& operand : step_.dense()) {
+            const double element = step_.bytes_of(operand);
+            const auto bytes = dense_size(grid, SparseStep::distinct(operand.labels), priced.here[0]) * element;
             plan.memory_bytes += bytes;
             plan.dense_bytes += bytes * elsewhere(grid) * static_cast<double>(phases.parts);
         }
@@ -62,12 +62,12 @@ public:
         for (int label : step_.dense_labels()) loops *= std::ceil(extent(label) / part(grid, label));
         const double all = phases.parts;
         const auto in_phase =
-            step_.sparse.size() >= 2 ? expected_products() / static_cast<double>(grid.ranks()) / all : priced.here[0] * loops;
+            step_.sparse().size() >= 2 ? expected_products() / static_cast<double>(grid.ranks()) / all : priced.here[0] * loops;
         plan.products = in_phase * all;
-        if (step_.result)
-            add_dense_result(priced);
-        else
+        if (step_.output.is_sparse())
             add_sparse_result(in_phase, priced);
+        else
+            add_dense_result(priced);
         for (const auto parts : grid.parts) priced.messages += static_cast<double>(parts) - 1;
         const auto& machine = options_.machine;
         plan.seconds = plan.products * machine.sparse_product_seconds + priced.sorted * machine.sorted_nonzero_seconds +
@@ -82,9 +82,9 @@ public:
     double expected_products() const {
         if (step_.counts) return step_.counts->products;
         double shared = 1;
-        for (int label : SparseStep::distinct(step_.sparse[0].labels))
-            if (SparseStep::has(step_.sparse[1].labels, label)) shared *= std::max(1.0, extent(label));
-        return step_.sparse[0].nonzeros * step_.sparse[1].nonzeros / shared;
+        for (int label : SparseStep::distinct(step_.sparse()[0].labels))
+            if (SparseStep::has(step_.sparse()[1].labels, label)) shared *= std::max(1.0, extent(label));
+        return step_.sparse()[0].stored->count * step_.sparse()[1].stored->count / shared;
     }
 
     double size(const std::vector<int>& labels) const {
@@ -101,15 +101,14 @@ private:
         double sorted = 0, messages = 0;
     };
 
-    void add_sparse(std::size_t o, Priced& priced) const {
+    void add_sparse(const Operand& operand, Priced& priced) const {
         auto& plan = priced.plan;
-        const auto& operand = step_.sparse[o];
         const auto own = SparseStep::distinct(operand.labels);
-        const auto bytes = nonzero_bytes(operand.labels, step_.bytes_of(o));
-        auto here = operand.nonzeros / parts(plan.grid, own) * imbalance(plan.grid, own);
+        const auto bytes = nonzero_bytes(operand.labels, step_.bytes_of(operand));
+        auto here = operand.stored->count / parts(plan.grid, own) * imbalance(plan.grid, own);
         const bool is_divided = SparseStep::has(own, plan.phases.label);
         const double all = plan.phases.parts, times = is_divided ? 1.0 : all;  // how often it is moved
-        const bool stays = operand.place && *operand.place == plan.grid.layout_of(operand.labels) && !is_divided;
+        const bool stays = operand.stored->place && *operand.stored->place == plan.grid.layout_of(operand.labels) && !is_divided;
         if (!stays || plan.grid.copies_of(own).size() > 1) {
             plan.sparse_bytes += here * bytes * elsewhere(plan.grid) * times;
             priced.messages += std::min(static_cast<double>(plan.grid.ranks()), here) * all;
@@ -123,11 +122,11 @@ private:
 
     void add_dense_result(Priced& priced) const {
         auto& plan = priced.plan;
-        const double element = step_.element_bytes, bytes = local_size(plan.grid, step_.output) * element;
+        const double element = step_.element_bytes, bytes = local_size(plan.grid, step_.kept) * element;
         plan.memory_bytes += bytes;
-        plan.result_bytes = bytes * (plan.grid.copies_of(step_.output).size() > 1 ? 2 : 1);
-        if (!plan.grid.by_hash || step_.sparse.size() > 1) return;
-        const auto rows = dense_size(plan.grid, step_.output, priced.here[0]) * element;  // with sums, go to where the result lies
+        plan.result_bytes = bytes * (plan.grid.copies_of(step_.kept).size() > 1 ? 2 : 1);
+        if (!plan.grid.by_hash || step_.sparse().size() > 1) return;
+        const auto rows = dense_size(plan.grid, step_.kept, priced.here[0]) * element;  // with sums, go to where the result lies
         plan.memory_bytes += 2 * rows;
         plan.result_bytes = rows * elsewhere(plan.grid);
     }
@@ -135,12 +134,12 @@ private:
     void add_sparse_result(double in_phase, Priced& priced) const {
         auto& plan = priced.plan;
         const double all = plan.phases.parts;
-        const bool is_summed = plan.grid.copies_of(step_.output).size() > 1;
+        const bool is_summed = plan.grid.copies_of(step_.kept).size() > 1;
         plan.result_nonzeros = expected_nonzeros(step_);
         // Parts of sums: each rank of those that share them may have most of the elements.
         const auto part =
-            step_.has_mask() ? priced.here[2] : std::min(in_phase, occupied(slots_ / parts(plan.grid, step_.output) / all, in_phase));
-        const auto each = nonzero_bytes(step_.output, step_.element_bytes), bytes = part * each;
+            step_.has_mask() ? priced.here[2] : std::min(in_phase, occupied(slots_ / parts(plan.grid, step_.kept) / all, in_phase));
+        const auto each = nonzero_bytes(step_.kept, step_.element_bytes), bytes = part * each;
         plan.memory_bytes += bytes * (is_summed ? 2 : 1);
         // What is finished waits until all parts are.
         if (all > 1) plan.finished_bytes = plan.result_nonzeros / static_cast<double>(plan.grid.ranks()) * each;
@@ -164,7 +163,7 @@ private:
     /// Elements of a dense factor on a rank: whole blocks, or the rows that so many nonzeros need, where rows are not divided.
     double dense_size(const LabelGrid& grid, const std::vector<int>& labels, double nonzeros) const {
         std::vector<int> in_row, free;
-        for (int label : labels) (SparseStep::has(step_.sparse[0].labels, label) ? in_row : free).push_back(label);
+        for (int label : labels) (SparseStep::has(step_.sparse()[0].labels, label) ? in_row : free).push_back(label);
         const auto rows = local_size(grid, in_row);
         return (parts(grid, free) > 1 || in_row.empty() ? rows : occupied(rows, nonzeros)) * local_size(grid, free);
     }
@@ -197,6 +196,11 @@ private:
 
 }  // namespace
 
+std::span<const Operand> SparseStep::sparse() const {
+    const auto first_dense = std::find_if(factors.begin(), factors.end(), [](const Operand& operand) { return !operand.is_sparse(); });
+    return {factors.begin(), first_dense};
+}
+
 bool SparseStep::has(const std::vector<int>& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
 
 std::vector<int> SparseStep::distinct(const std::vector<int>& labels) {
@@ -213,14 +217,13 @@ std::vector<std::int64_t> SparseStep::extents(const std::vector<int>& labels) co
 }
 
 bool SparseStep::in_factors(int label) const {
-    const auto has_label = [&](const auto& operand) { return has(operand.labels, label); };
-    return std::any_of(sparse.begin(), sparse.end(), has_label) || std::any_of(dense.begin(), dense.end(), has_label);
+    return std::any_of(factors.begin(), factors.end(), [&](const Operand& operand) { return has(operand.labels, label); });
 }
 
 bool SparseStep::may_be_hashed() const {
-    if (sparse.size() != 1) return false;
-    const auto& own = sparse[0].labels;
-    const auto is_row_wise = [&](const StepOperand& operand) {
+    if (sparse().size() != 1) return false;
+    const auto& own = factors[0].labels;
+    const auto is_row_wise = [&](const Operand& operand) {
         const auto& layout = operand.layout;
         if (distinct(operand.labels).size() < operand.labels.size() || !layout.symmetry().trivial() || layout.has_padding()) return false;
         for (int s = 0; s < layout.slots(); ++s)
@@ -230,27 +233,28 @@ bool SparseStep::may_be_hashed() const {
     const auto has_rows = [&](const std::vector<int>& labels) {
         return std::any_of(labels.begin(), labels.end(), [&](int label) { return has(own, label); });
     };
-    for (const auto& operand : dense)
+    for (const auto& operand : dense())
         if (has_rows(operand.labels) && !is_row_wise(operand)) return false;
-    if (!result || !has_rows(result->labels)) return true;
-    return is_row_wise(*result) && result->layout.copies() == 1 &&
-           std::all_of(result->labels.begin(), result->labels.end(), [&](int label) { return in_factors(label); });
+    if (output.is_sparse() || !has_rows(output.labels)) return true;
+    return is_row_wise(output) && output.layout.copies() == 1 &&
+           std::all_of(kept.begin(), kept.end(), [&](int label) { return in_factors(label); });
 }
 
 local::Acting SparseStep::acting() const {
-    if (actor < 0) return local::Acting::none;
-    if (actor == 0) return actor_is_mask ? local::Acting::first_mask : local::Acting::first;
-    return actor_is_mask ? local::Acting::second_mask : local::Acting::second;
+    const auto role = [&](std::size_t f) { return f < factors.size() ? factors[f].role : Role::factor; };
+    if (role(1) != Role::factor) return role(1) == Role::mask ? local::Acting::second_mask : local::Acting::second;
+    if (role(0) != Role::factor) return role(0) == Role::mask ? local::Acting::first_mask : local::Acting::first;
+    return local::Acting::none;
 }
 
-bool SparseStep::has_output(int label) const { return has(output, label); }
+bool SparseStep::has_output(int label) const { return has(kept, label); }
 
 std::vector<int> SparseStep::dense_labels() const {
-    std::set<int> labels(output.begin(), output.end());
-    for (const auto& operand : dense) labels.insert(operand.labels.begin(), operand.labels.end());
-    for (const auto& operand : sparse)
+    std::set<int> labels(kept.begin(), kept.end());
+    for (const auto& operand : dense()) labels.insert(operand.labels.begin(), operand.labels.end());
+    for (const auto& operand : sparse())
         for (int label : operand.labels) labels.erase(label);
-    if (result) std::erase_if(labels, [&](int label) { return !in_factors(label); });  // repeated along those while it moves
+    if (!output.is_sparse()) std::erase_if(labels, [&](int label) { return !in_factors(label); });  // repeated along those while it moves
     return {labels.begin(), labels.end()};
 }
 
@@ -351,21 +355,21 @@ std::string LabelGrid::to_string(const std::vector<std::string>& names) const {
 }
 
 double expected_nonzeros(const SparseStep& step) {
-    if (step.has_mask()) return step.sparse[2].nonzeros;
+    if (step.has_mask()) return step.sparse()[2].stored->count;
     const Pricer pricer(step, {});
-    if (step.sparse.size() == 2) {
+    if (step.sparse().size() == 2) {
         const auto products = pricer.expected_products();
         if (step.counts && step.counts->nonzeros) return *step.counts->nonzeros;
-        return std::min(products, occupied(pricer.size(step.output), products));
+        return std::min(products, occupied(pricer.size(step.kept), products));
     }
     std::vector<int> from_sparse;
     double repeated = 1;
-    for (int label : step.output)
-        if (SparseStep::has(step.sparse[0].labels, label))
+    for (int label : step.kept)
+        if (SparseStep::has(step.sparse()[0].labels, label))
             from_sparse.push_back(label);
         else
             repeated *= step.extent(label);
-    const double nonzeros = step.sparse[0].nonzeros;
+    const double nonzeros = step.sparse()[0].stored->count;
     return repeated * std::min(nonzeros, occupied(pricer.size(from_sparse), nonzeros));
 }
 
@@ -374,7 +378,7 @@ namespace {
 /// The best grid for a number of phases: the fastest that fits, or the one that takes least memory.
 SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const SparsePhases& phases, std::int64_t ranks, double limit,
                          bool by_hash) {
-    const LabelGrid one{std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse.size() > 1 || by_hash};
+    const LabelGrid one{std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse().size() > 1 || by_hash};
     std::vector<SparseStepPlan> plans{pricer.price(one, phases)};
     for (auto factor : prime_factors(ranks)) {
         std::vector<SparseStepPlan> next;
@@ -382,8 +386,9 @@ SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const Spa
         for (const auto& plan : plans)
             for (std::size_t l = 0; l < step.label_extents.size(); ++l) {
                 const int label = l;
-                if (!step.in_factors(label) && (step.result || !step.has_output(label))) continue;  // each part would compute the same
-                if (by_hash && !SparseStep::has(step.sparse[0].labels, label)) continue;
+                if (!step.in_factors(label) && (!step.output.is_sparse() || !step.has_output(label)))
+                    continue;  // each part would compute the same
+                if (by_hash && !SparseStep::has(step.sparse()[0].labels, label)) continue;
                 auto grid = plan.grid;
                 grid.parts[l] *= factor;
                 if (known.insert(grid.parts).second) next.push_back(pricer.price(grid, phases));
@@ -412,9 +417,9 @@ std::vector<int> labels_for_phases(const SparseStep& step, std::int64_t parts) {
     if (parts == 1) return {-1};
     std::vector<int> result;
     for (int label = 0; label < static_cast<int>(step.label_extents.size()); ++label) {
-        const bool divides = std::any_of(step.sparse.begin(), step.sparse.end(),
+        const bool divides = std::any_of(step.sparse().begin(), step.sparse().end(),
                                          [&](const auto& operand) { return SparseStep::has(operand.labels, label); });
-        if (divides && step.extent(label) >= parts && (step.result || step.has_output(label))) result.push_back(label);
+        if (divides && step.extent(label) >= parts && (!step.output.is_sparse() || step.has_output(label))) result.push_back(label);
     }
     return result;
 }
@@ -449,8 +454,8 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
 std::variant<SparseStepPlan, SparseLayout> plan_by_imbalance(const SparseStep& step, std::int64_t ranks, const PlanOptions& options,
                                                              std::int64_t least_phases, const MeasuredImbalances& measured) {
     const auto best = plan_sparse_step(step, ranks, options, least_phases);
-    const auto& operand = step.sparse[0];
-    if (ranks == 1 || best.phases.parts > 1 || operand.pattern == 0 || !step.may_be_hashed()) return best;
+    const auto& operand = step.sparse()[0];
+    if (ranks == 1 || best.phases.parts > 1 || operand.stored->pattern == 0 || !step.may_be_hashed()) return best;
     const auto known = [&](const SparseLayout& layout) {
         return std::find_if(measured.begin(), measured.end(), [&](const auto& one) { return one.first == layout; });
     };
@@ -460,8 +465,9 @@ std::variant<SparseStepPlan, SparseLayout> plan_by_imbalance(const SparseStep& s
     const auto here = best.grid.layout_of(operand.labels);
     const auto uneven = known(here);
     if (uneven == measured.end()) return here;
-    const bool lies_by_hash = operand.place && std::any_of(operand.place->digits.begin(), operand.place->digits.end(),
-                                                           [](const auto& digit) { return digit.by_hash; });
+    const auto& place = operand.stored->place;
+    const bool lies_by_hash =
+        place && std::any_of(place->digits.begin(), place->digits.end(), [](const auto& digit) { return digit.by_hash; });
     if (!uneven->second || (*uneven->second <= most_uneven && !lies_by_hash)) return best;
     const auto other = plan_sparse_step(step, ranks, options, least_phases, true);
     const auto there = other.grid.layout_of(operand.labels);
@@ -483,34 +489,35 @@ void append_labels(std::string& key, const std::vector<int>& labels) {
 std::string key_of(const SparseStep& step) {
     std::string key("step");
     append_bytes(key, step.element_bytes);
-    append_bytes(key, std::ssize(step.sparse));
-    append_bytes(key, std::ssize(step.dense));
-    append_bytes(key, step.actor);
-    append_bytes(key, step.actor < 0 ? 0 : step.actor_bytes);
-    const auto append_dense = [&](const StepOperand& operand) {
+    append_bytes(key, std::ssize(step.sparse()));
+    append_bytes(key, std::ssize(step.dense()));
+    append_bytes(key, step.acting());
+    const auto append_dense = [&](const Operand& operand) {
         append_labels(key, operand.labels);
         append_bytes(key, operand.layout.identity());
+        append_bytes(key, step.bytes_of(operand));
     };
-    for (const auto& operand : step.sparse) {
+    for (const auto& operand : step.sparse()) {
         append_labels(key, operand.labels);
-        append_bytes(key, operand.pattern);
+        append_bytes(key, operand.stored->pattern);
+        append_bytes(key, step.bytes_of(operand));
     }
-    for (const auto& operand : step.dense) append_dense(operand);
-    append_labels(key, step.output);
-    append_bytes(key, step.result ? 1 : 0);
-    if (step.result) append_dense(*step.result);
-    for (int label : step.output) append_bytes(key, step.extent(label));
+    for (const auto& operand : step.dense()) append_dense(operand);
+    append_labels(key, step.kept);
+    append_bytes(key, step.output.is_sparse());
+    if (!step.output.is_sparse()) append_dense(step.output);
+    for (int label : step.kept) append_bytes(key, step.extent(label));
     return key;
 }
 
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
     const auto about = [](double number) { return "~" + with_commas(std::llround(number)); };
     std::string text;
-    for (const auto& operand : step.sparse)
-        text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(std::llround(operand.nonzeros)) + " nonzeros)";
-    for (const auto& operand : step.dense) text += " * " + operand.name;
-    text += step.result ? " to a dense result\n" : " to a sparse result of " + about(plan.result_nonzeros) + " nonzeros\n";
-    text += "  grid " + plan.grid.to_string(step.label_names) + (plan.grid.by_hash && step.sparse.size() == 1 ? " by a hash" : "");
+    for (const auto& operand : step.sparse())
+        text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(std::llround(operand.stored->count)) + " nonzeros)";
+    for (const auto& operand : step.dense()) text += " * " + operand.name;
+    text += step.output.is_sparse() ? " to a sparse result of " + about(plan.result_nonzeros) + " nonzeros\n" : " to a dense result\n";
+    text += "  grid " + plan.grid.to_string(step.label_names) + (plan.grid.by_hash && step.sparse().size() == 1 ? " by a hash" : "");
     if (plan.phases.parts > 1) text += "; in " + with_commas(plan.phases.parts) + " phases over " + step.label_names[plan.phases.label];
     text += "; multiplications on a rank " + about(plan.products) + "\n";
     text += "  bytes to a rank: nonzeros " + about(plan.sparse_bytes) + ", dense factors " + about(plan.dense_bytes) + ", result " +

@@ -4,32 +4,18 @@
 #include "arges/sparse_loops.hpp"
 #include "base/digest.hpp"
 #include "base/splitmix.hpp"
-#include "layout/layout.hpp"
-#include "layout/sparse_layout.hpp"
 #include "plan/product/plan_options.hpp"
+#include "plan/product/product.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace arges {
-
-/// A factor or the result of a product with sparse tensors, or what steps have made of some factors: all that plans depend on.
-struct StepOperand {
-    std::vector<int> labels;  ///< of its modes; one that occurs twice is a diagonal
-    double nonzeros = 0;      ///< over all ranks, of a sparse one; expected, where it is not computed yet
-    bool is_sparse = false;
-    bool is_mask = false;
-    bool is_actor = false;                ///< of another type, whose elements act on those of the other factor
-    std::string name{};                   ///< for explanations
-    std::optional<SparseLayout> place{};  ///< where nonzeros lie, if that follows from their indices
-    Layout layout{};                      ///< of a dense one
-    std::uint64_t pattern = 0;            ///< tells the nonzeros of a sparse one from all others; 0: it is not computed yet
-    std::int64_t element_bytes = 0;       ///< of its own elements
-};
 
 /// How large a product of two sparse factors is.
 struct ProductCounts {
@@ -55,28 +41,22 @@ struct SparsePhases {
 };
 
 /// result = sum over the other labels of a sparse factor times dense ones, or of two sparse factors, or of two and a third that has all
-/// labels of the result, and no others: a mask, beside whose nonzeros nothing is computed. The result is dense or sparse.
-struct SparseStep {
-    std::vector<std::int64_t> label_extents;
-    std::vector<std::string> label_names;
-    std::vector<StepOperand> sparse;  ///< one to three; with more than one there are no dense factors
-    std::vector<StepOperand> dense;
-    std::vector<int> output;            ///< labels of the result, each once
-    std::optional<StepOperand> result;  ///< where a dense result lies; none: it is sparse
-    std::int64_t element_bytes = 8;
-    int actor = -1;                       ///< operand, sparse ones first, that acts on the other, or is a mask beside it; -1: none
-    bool actor_is_mask = false;           ///< it is a mask
-    std::int64_t actor_bytes = 0;         ///< of its elements
+/// labels of the result, and no others: a mask, beside whose nonzeros nothing is computed. The output is dense or sparse.
+struct SparseStep : Product {
+    std::vector<int> kept;                ///< labels of the result, each once; those of a dense output may occur twice
     std::optional<ProductCounts> counts;  ///< of the first two sparse factors, from samples; none: nonzeros lie at random
     SparsePhases phase;                   ///< which part of the product is meant
 
+    /// The factors are one to three sparse ones, then dense ones; with more than one sparse factor there are none.
+    std::span<const Operand> sparse() const;
+    std::span<const Operand> dense() const { return std::span(factors).subspan(sparse().size()); }
     std::int64_t extent(int label) const { return label_extents[label]; }
     std::vector<std::int64_t> extents(const std::vector<int>& labels) const;
     bool has_output(int label) const;
     bool in_factors(int label) const;
-    bool has_mask() const { return sparse.size() == 3; }
-    /// Bytes of the elements of an operand, sparse ones first.
-    std::int64_t bytes_of(std::size_t operand) const { return static_cast<int>(operand) == actor ? actor_bytes : element_bytes; }
+    bool has_mask() const { return sparse().size() == 3; }
+    /// Bytes of the elements of a factor.
+    std::int64_t bytes_of(const Operand& factor) const { return factor.role == Role::actor ? factor.element_bytes : element_bytes; }
     /// For kernels.
     local::Acting acting() const;
     /// Labels of dense factors, or of the result alone, that the sparse factors lack; ascending.
