@@ -57,8 +57,8 @@ private:
 
     /// By the low half of the hash: the high one is similar for all nonzeros of a home rank.
     std::size_t first_slot(std::uint64_t hash) const {
-        __extension__ typedef unsigned __int128 Product;
-        return (static_cast<Product>(std::rotl(hash, 32)) * slots_.size()) >> 64;
+        __extension__ typedef unsigned __int128 Wide;
+        return (static_cast<Wide>(std::rotl(hash, 32)) * slots_.size()) >> 64;
     }
 
     std::vector<std::uint64_t> slots_;
