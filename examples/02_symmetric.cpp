@@ -7,10 +7,8 @@
 using namespace arges;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int wrong = 0;
-    {
-        World world;
+    return run(argc, argv, [&](const World& world) {
+        int wrong = 0;
         const auto check = [&](const char* what, double value, double expected) {
             const bool right = std::abs(value - expected) <= 1e-11 * (1 + std::abs(expected));
             wrong += right ? 0 : 1;
@@ -60,7 +58,6 @@ int main(int argc, char** argv) {
         full["abij"] = T["aeij"] * F["be"] - T["beij"] * F["ae"];
         full["abij"] -= R["abij"];
         check("P(ab): difference from two terms", full.norm(), 0);
-    }
-    MPI_Finalize();
-    return wrong == 0 ? 0 : 1;
+        return wrong == 0;
+    });
 }

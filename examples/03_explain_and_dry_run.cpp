@@ -8,10 +8,8 @@
 using namespace arges;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    {
-        World world;
+    return run(argc, argv, [&](const World& world) {
+        bool right = true;
         {
             Tensor<double> V(world, {4, 4, 4, 4}, "abef", "antisym(a,b) antisym(e,f)", "V");
             Tensor<double> T(world, {4, 4, 3, 3}, "efij", "antisym(e,f) antisym(i,j)", "T");
@@ -43,7 +41,6 @@ int main(int argc, char** argv) {
         const std::string dry = large_Z["abij"].explain(0.5 * large_V["abef"] * large_T["efij"]);
         if (world.rank() == 0) std::printf("%s", dry.c_str());
         right &= large_V.packed_size() == std::int64_t{79800} * 79800;
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

@@ -7,10 +7,8 @@
 using namespace arges;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int wrong = 0;
-    {
-        World world;
+    return run(argc, argv, [&](const World& world) {
+        int wrong = 0;
         const auto check = [&](const char* what, double value, double expected) {
             const bool right = std::abs(value - expected) <= 1e-12;
             wrong += right ? 0 : 1;
@@ -58,7 +56,6 @@ int main(int argc, char** argv) {
         // Tensors one behind the other along a dimension.
         Tensor<double> rows = concatenated(0, block, block);  // 6 x 3, without symmetry
         check("elements that are not zero", static_cast<double>(rows.count_nonzero()), 18);
-    }
-    MPI_Finalize();
-    return wrong == 0 ? 0 : 1;
+        return wrong == 0;
+    });
 }

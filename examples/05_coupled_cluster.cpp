@@ -23,10 +23,7 @@ double exact_energy(double g, std::int64_t levels) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    {
-        World world;
+    return run(argc, argv, [&](const World& world) {
         constexpr double g = 0.3;  // strength of the force
         constexpr std::int64_t levels = 6, o = 2, v = 2 * (levels - 1);
         // +1 or -1 where spin orbitals x and y form a pair, else 0; and <pq||rs>, for indices within their own spaces.
@@ -61,9 +58,8 @@ int main(int argc, char** argv) {
             if (std::abs(E - before) < 1e-13) break;
         }
         const double exact = exact_energy(g, levels);
-        right = std::abs(E - exact) < 1e-10;
+        const bool right = std::abs(E - exact) < 1e-10;
         if (world.rank() == 0) std::printf("CCD   %.12f\nexact %.12f%s\n", E, exact, right ? "" : "  WRONG");
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

@@ -120,9 +120,7 @@ void trees(const World& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    {
-        World world;
+    return run(argc, argv, [&](const World& world) {
         rank = static_cast<int>(world.rank());
         Tensor<double> x(world, {3}), y(world, {3});  // (1, 2, 3) and (1, 0, 2)
         x.fill([](Index i) { return static_cast<double>(i[0] + 1); });
@@ -131,7 +129,6 @@ int main(int argc, char** argv) {
         labels(world, x, y);
         projections(world, x, y);
         trees(world);
-    }
-    MPI_Finalize();
-    return wrong == 0 ? 0 : 1;
+        return wrong == 0;
+    });
 }

@@ -6,10 +6,7 @@
 using namespace arges;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int wrong = 0;
-    {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
         Tensor<double> X(world, {40, 30, 20}, "X"), A(world, {30, 6}, "A"), B(world, {20, 6}, "B"), O(world, {40, 6}, "O");
         X.fill_random(1);
         A.fill_random(2);
@@ -23,12 +20,11 @@ int main(int argc, char** argv) {
         const auto same = einsum("ijk,ja,ka->ia", X, A, B);
         O["ia"] -= same["ia"];
         const double difference = O.norm();
-        wrong = difference < 1e-10 ? 0 : 1;
+        const int wrong = difference < 1e-10 ? 0 : 1;
         if (world.rank() == 0)
             std::printf("rank 0 sent %lld bytes in the first run, %lld in the second; difference to einsum %.1e\n%s",
                         static_cast<long long>(first), static_cast<long long>(second), difference,
                         O["ia"].explain(X["ijk"] * A["ja"] * B["ka"]).c_str());
-    }
-    MPI_Finalize();
-    return wrong;
+        return wrong == 0;
+    });
 }

@@ -23,10 +23,8 @@ std::vector<std::int64_t> heaviest(const std::vector<double>& factor, int rank, 
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    try {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
+        bool right = true;
         const auto file = read_sparse<double>(world, argc > 1 ? argv[1] : "test/data/yago-4d.tns.gz");
 
         CpOptions options;
@@ -52,12 +50,6 @@ int main(int argc, char** argv) {
                 }
             }
         }
-    } catch (const Error& error) {  // the same one on every rank
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
-        right = false;
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

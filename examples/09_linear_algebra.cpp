@@ -7,10 +7,8 @@
 using namespace arges;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int wrong = 0;
-    {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
+        int wrong = 0;
         const auto check = [&](const char* what, double value, double expected, double tolerance) {
             const bool right = std::abs(value - expected) <= tolerance;
             wrong += right ? 0 : 1;
@@ -83,7 +81,6 @@ int main(int argc, char** argv) {
         check("norm of the matrix in blocks", back.norm(), chain.norm(), 1e-12);
         cholesky(mine);  // in place: no copy
         check("L(0,0) squared", array.empty() ? 2 : world.rank() == 0 ? array[0] * array[0] : 2, 2, 1e-14);
-    }
-    MPI_Finalize();
-    return wrong == 0 ? 0 : 1;
+        return wrong == 0;
+    });
 }

@@ -11,9 +11,7 @@
 using namespace arges;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
         const auto field = [](Index i) {  // at a place and a time
             const double x = static_cast<double>(i[0]) / 96, y = static_cast<double>(i[1]) / 80, t = static_cast<double>(i[2]) / 120;
             const double distance = std::hypot(x - 0.3, y - 0.6);
@@ -56,6 +54,6 @@ int main(int argc, char** argv) {
             std::printf("orthogonal iteration is not worse: %s\n",
                         refined.estimated_error <= result.estimated_error * (1 + 1e-9) ? "yes" : "no");
         }
-    }
-    MPI_Finalize();
+        return true;
+    });
 }

@@ -7,10 +7,7 @@
 using namespace arges;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    {
-        const World world;
-
+    return run(argc, argv, [&](const World& world) {
         // Sales: customer x article x day, each with an amount. A rank may have any of them, also none.
         SparseEntries<double> mine{{{}, {}, {}}, {}};
         for (std::int64_t sale = world.rank(); sale < 600; sale += world.size()) {
@@ -33,6 +30,6 @@ int main(int argc, char** argv) {
             if (world.rank() == 0 && now.number == 1) std::printf("the iterations begin\n");
         });
         if (world.rank() == 0) std::printf("fit %.2f, converged: %s\n", result.fit, result.converged ? "yes" : "no");
-    }
-    MPI_Finalize();
+        return true;
+    });
 }

@@ -11,10 +11,7 @@ using namespace arges;
 using namespace arges::chemistry;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
         const std::string file = "examples/data/h2o_sto3g.fcidump";
         const Fcidump data = read_integrals(world, file);
         const Reference reference = build_reference(data, file);
@@ -42,11 +39,10 @@ int main(int argc, char** argv) {
         const TensorSet start({{"T2", first_order_amplitudes(H, 2)["T2"]}});  // <ij||ab> / (e_i + e_j - e_a - e_b)
         const Solution solution = solve_amplitudes(ccd, start);
         const double mp2 = ccd.energy(start);
-        right = std::abs(mp2 + 0.0491496361) < 1e-8 && std::abs(solution.energy + 0.0701504872) < 1e-8;
+        const bool right = std::abs(mp2 + 0.0491496361) < 1e-8 && std::abs(solution.energy + 0.0701504872) < 1e-8;
         if (world.rank() == 0)
             std::printf("SCF %.8f hartree\nMP2 %.8f\nCCD %.8f after %d iterations%s\n", reference.energy, mp2, solution.energy,
                         solution.iterations, right ? "" : "  WRONG");
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

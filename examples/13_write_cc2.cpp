@@ -11,10 +11,7 @@ using namespace arges;
 using namespace arges::chemistry;
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
         const std::string file = "examples/data/h2o_sto3g.fcidump";
         const Fcidump data = read_integrals(world, file);
         const SpinIntegrals H = build_integrals(data, build_reference(data, file), IntegralSet::coupled_cluster);
@@ -44,9 +41,8 @@ int main(int argc, char** argv) {
             return R;
         };
         const Solution solution = solve_amplitudes(cc2, first_order_amplitudes(H, 2));
-        right = std::abs(solution.energy + 0.0493991396) < 1e-8;
+        const bool right = std::abs(solution.energy + 0.0493991396) < 1e-8;
         if (world.rank() == 0) std::printf("CC2 %.8f hartree%s\n", solution.energy, right ? "" : "  WRONG");
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

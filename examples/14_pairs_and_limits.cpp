@@ -23,9 +23,7 @@ void refused(const World& world, const char* what, const std::function<void()>& 
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    {
-        World world;
+    return run(argc, argv, [&](World world) {
         Tensor<Complex> C(world, {n, electrons}, "C");
         C.fill([](Index x) { return std::polar(0.5, static_cast<double>(x[0] * (x[1] + 1))); });
 
@@ -50,7 +48,6 @@ int main(int argc, char** argv) {
         // A limit that counts for all ranks: what does not fit is refused before anything is changed.
         world.set_memory_limit(world.memory_in_use() + 10000);
         refused(world, "memory", [&] { Tensor<Complex> large(world, {100, 100, 100, 100}, "large"); });
-    }
-    MPI_Finalize();
-    return 0;
+        return true;
+    });
 }

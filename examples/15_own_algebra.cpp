@@ -27,10 +27,8 @@ struct Cheapest {
 };
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int wrong = 0;
-    {
-        World world;
+    return run(argc, argv, [&](const World& world) {
+        int wrong = 0;
         const auto check = [&](const char* what, std::int64_t value, std::int64_t expected) {
             wrong += value == expected ? 0 : 1;
             if (world.rank() == 0) std::printf("%-48s %4lld%s\n", what, static_cast<long long>(value), value == expected ? "" : "  WRONG");
@@ -76,7 +74,6 @@ int main(int argc, char** argv) {
         update(Z["i"], x["i"], [](std::complex<double>& z, double weight) { z = weight > 0 ? z / weight : 1.0; });
         const std::complex<double> total = Z["i"] * x["i"];
         check("sum of (1 + i) x", static_cast<std::int64_t>(total.real()), places * (places - 1) / 2);
-    }
-    MPI_Finalize();
-    return wrong == 0 ? 0 : 1;
+        return wrong == 0;
+    });
 }

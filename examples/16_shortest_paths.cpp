@@ -36,10 +36,7 @@ static std::vector<Length> dijkstra(const SparseEntries<Length>& graph, std::siz
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    try {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
         auto graph = read_sparse<Length>(world, argc > 1 ? argv[1] : "examples/data/yago_shared.mtx").tensor;
         for (auto& value : graph.local_values()) value = 1 + 100 / value;  // what shares much is near
         const auto places = graph.lengths()[0];
@@ -58,7 +55,7 @@ int main(int argc, char** argv) {
         } while (changed.sum() > 0);
 
         const auto found = distance.gather();
-        right = found == dijkstra(graph.gather(), found.size(), 0);
+        const bool right = found == dijkstra(graph.gather(), found.size(), 0);
         Length reached = 0, farthest = 0;
         for (auto length : found)
             if (length < MinPlus::zero) {
@@ -69,12 +66,6 @@ int main(int argc, char** argv) {
             std::printf("%lld of %lld places are reached after %d rounds, the farthest at %lld; as Dijkstra's algorithm says: %s\n",
                         static_cast<long long>(reached), static_cast<long long>(places), rounds, static_cast<long long>(farthest),
                         right ? "yes" : "NO");
-    } catch (const Error& error) {  // the same one on every rank
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
-        right = false;
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

@@ -35,10 +35,7 @@ static std::vector<Name> united(const SparseEntries<Name>& graph, std::size_t pl
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    try {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
         auto graph = read_sparse<Name>(world, argc > 1 ? argv[1] : "examples/data/yago_shared.mtx").tensor;
         graph.fill(MinMax::one);
         const auto places = graph.lengths()[0];
@@ -54,7 +51,7 @@ int main(int argc, char** argv) {
         } while (changed.sum() > 0);
 
         const auto found = name.gather();
-        right = found == united(graph.gather(), found.size());
+        const bool right = found == united(graph.gather(), found.size());
         std::vector<std::int64_t> sizes(found.size());
         for (auto component : found) ++sizes[static_cast<std::size_t>(component)];
         const auto components = std::count_if(sizes.begin(), sizes.end(), [](auto size) { return size > 0; });
@@ -62,12 +59,6 @@ int main(int argc, char** argv) {
             std::printf("%lld components after %d rounds, the largest has %lld of %lld places; as union and find says: %s\n",
                         static_cast<long long>(components), rounds, static_cast<long long>(*std::max_element(sizes.begin(), sizes.end())),
                         static_cast<long long>(places), right ? "yes" : "NO");
-    } catch (const Error& error) {  // the same one on every rank
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
-        right = false;
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

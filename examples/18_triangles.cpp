@@ -23,10 +23,7 @@ static Count count_triangles(const SparseEntries<Count>& edges, std::size_t plac
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    try {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
         const auto graph = read_sparse<Count>(world, argc > 1 ? argv[1] : "examples/data/yago_shared.mtx").tensor;
 
         // Each edge once, from the greater to the smaller end, with the value 1. A rank gives those that it has.
@@ -50,17 +47,11 @@ int main(int argc, char** argv) {
             sum += count;
             most = std::max(most, count);
         }
-        right = total == expected && sum == expected;
+        const bool right = total == expected && sum == expected;
         const auto edges = L.nonzeros();
         if (world.rank() == 0)
             std::printf("%lld edges, %lld triangles, at most %lld of them under one edge; as a count by neighbours says: %s\n",
                         static_cast<long long>(edges), static_cast<long long>(total), static_cast<long long>(most), right ? "yes" : "NO");
-    } catch (const Error& error) {  // the same one on every rank
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
-        right = false;
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

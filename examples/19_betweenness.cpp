@@ -86,10 +86,8 @@ static std::vector<double> brandes(const SparseEntries<std::int64_t>& graph, std
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    try {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
+        bool right = true;
         auto graph = read_sparse<std::int64_t>(world, argc > 1 ? argv[1] : "examples/data/yago_shared.mtx").tensor;
         for (auto& value : graph.local_values()) value = 1 + 12 / value;  // what shares much is near
         const auto places = graph.lengths()[0], batch = std::min<std::int64_t>(places, 128);
@@ -138,12 +136,6 @@ int main(int argc, char** argv) {
         if (world.rank() == 0)
             std::printf("place %zu lies on most shortest ways: %.2f; as Brandes' algorithm says: %s\n", best + 1, found[best],
                         right ? "yes" : "NO");
-    } catch (const Error& error) {  // the same one on every rank
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
-        right = false;
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

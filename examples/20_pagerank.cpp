@@ -29,10 +29,8 @@ static std::vector<double> serial_rank(const SparseEntries<double>& graph, std::
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    try {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
+        bool right = true;
         const auto graph = read_sparse<double>(world, argc > 1 ? argv[1] : "examples/data/yago_shared.mtx").tensor;
         const auto places = graph.lengths()[0];
         const auto n = static_cast<double>(places);
@@ -66,12 +64,6 @@ int main(int argc, char** argv) {
         if (world.rank() == 0)
             std::printf("after %d rounds place %zu is visited most, %.5f of the time; as a loop over the edges says: %s\n", rounds,
                         best + 1, found[best], right ? "yes" : "NO");
-    } catch (const Error& error) {  // the same one on every rank
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
-        right = false;
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

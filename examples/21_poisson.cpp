@@ -75,10 +75,7 @@ static Vector cycle(const std::vector<Level>& levels, std::size_t l, const Vecto
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    {
-        const World world;
+    return run(argc, argv, [&](const World& world) {
         constexpr std::int64_t n = 16;
         std::vector<Level> levels;
         levels.push_back(level(matrix(world, n * n * n, n * n * n, "A",
@@ -120,13 +117,12 @@ int main(int argc, char** argv) {
             for_neighbors(i, n, [&](std::int64_t other) { value += solution[static_cast<std::size_t>(other)]; });
             worst = std::max(worst, std::abs(value));
         }
-        right = worst < 1e-9;
+        const bool right = worst < 1e-9;
         const auto nonzeros = levels[1].A.nonzeros();
         if (world.rank() == 0)
             std::printf("%zu grids, %lld nonzeros on the second; after %d steps x is %.6f at the source, residual below 1e-9: %s\n",
                         levels.size(), static_cast<long long>(nonzeros), steps, solution[static_cast<std::size_t>(n / 2 * (1 + n + n * n))],
                         right ? "yes" : "NO");
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+        return right;
+    });
 }

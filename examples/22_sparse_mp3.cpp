@@ -153,17 +153,5 @@ static bool compare(const World& world, const std::string& file) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool right = true;
-    {
-        const World world;
-        try {
-            right = compare(world, argc > 1 ? argv[1] : "examples/data/h2o_631g.fcidump");
-        } catch (const Error& error) {  // the same one on every rank
-            if (world.rank() == 0) std::fprintf(stderr, "%s\n", error.what());
-            right = false;
-        }
-    }
-    MPI_Finalize();
-    return right ? 0 : 1;
+    return run(argc, argv, [&](const World& world) { return compare(world, argc > 1 ? argv[1] : "examples/data/h2o_631g.fcidump"); });
 }

@@ -105,6 +105,9 @@ if [ -n "${BUILD:-}" ]; then
             fi
         fi
     done
+    # An error ends a program with one line, whatever the number of ranks.
+    wrong=$(on_ranks 60 2 "$BUILD/examples/18_triangles" nowhere.mtx 2>&1)
+    if [ $? -ne 1 ] || [ "$(grep -c 'nowhere.mtx' <<<"$wrong")" -ne 1 ]; then echo "a missing file: $wrong"; bad=1; fi
 fi
 if ((bad)); then exit 1; fi
 echo "examples: $(cat $documents | grep -cE '^```(cpp|c|fortran) ') blocks of $(wc -w <<<"$documents") documents are as in the code, $runs runs printed what they should"

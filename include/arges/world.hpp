@@ -104,4 +104,12 @@ private:
     std::shared_ptr<WorldState> state_;
 };
 
+/// A program on all processes of MPI: `int main(int argc, char** argv) { return arges::run(argc, argv, [](const World& world) {...}); }`.
+/// MPI runs while the body does; all tensors are gone before it ends. An Error, which all ranks see alike, is printed by the first rank;
+/// any other exception is printed by the rank that throws it, and ends all ranks. Collective.
+/// @param argc, argv  of main(); MPI may take some of them away
+/// @param body        the program; is its result right?
+/// @return what main() returns: 0, or 1 if the result is not right or there was an error
+int run(int& argc, char**& argv, const std::function<bool(const World&)>& body);
+
 }  // namespace arges

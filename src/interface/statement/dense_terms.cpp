@@ -1,295 +1,222 @@
-// Checking and planning a statement, on all ranks alike.
 #include "interface/statement/dense_terms.hpp"
 
-#include "base/options.hpp"
-#include "base/text.hpp"
-#include "comm/values.hpp"
+#include "base/first_error.hpp"
+#include "base/math.hpp"
+#include "base/overloaded.hpp"
 #include "interface/statement/check_labels.hpp"
-#include "interface/statement/right_hand_side.hpp"
+#include "interface/statement/dense_plan.hpp"
+#include "interface/statement/step_trace.hpp"
+#include "local/transfer.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <set>
-#include <sstream>
+#include <utility>
 
 namespace arges {
 
 namespace {
 
-/// Plans whose lists take more bytes are made again each time.
-constexpr std::int64_t max_kept_lists = std::int64_t{512} << 20;
+/// Runs terms that are planned.
+class DenseRun {
+public:
+    explicit DenseRun(const DensePlan& plan)
+        : plan_(plan), kernels_(plan.kernels), output_(plan.output), world_(plan.world), least_workspace_(plan.least_workspace) {}
 
-/// Runs to come that stand for any larger number: what the first one costs does not count any more.
-constexpr std::int64_t many_runs = std::int64_t{1} << 40;
+    /// Takes what it needs, and changes nothing where that is not there. @return bytes on the busiest rank
+    std::int64_t run() {
+        const auto from_workspace = note_terms();
+        const auto snapshot_bytes = plan_.aliased ? saturated_product(output_.shape().max_local_size(), kernels_.size) : 0;
+        const auto places = find_new_places(from_workspace + snapshot_bytes);
+        const auto taken = snapshot_bytes + std::max(plan_.working_bytes(), from_workspace + places);
+        make_room(taken, from_workspace);
+        world_.note_seconds(plan_.agreements() * world_.agreement_seconds());
+        world_.note_working(taken, from_workspace, passing_);
+        if (!world_.dry()) {
+            allocate(from_workspace);
+            run_terms();
+        }
+        for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
+        if (!world_.dry()) output_.keep_real();
+        return taken;
+    }
 
-/// The text that a plan of a product is found by.
-std::string key_for(std::string product, std::int64_t runs) {
-    append_bytes(product, runs);
-    return product;
-}
-
-/// Everything that plans depend on but the layouts, as numbers; labels are numbers by first appearance, so that neither letters nor names
-/// count.
-std::vector<std::uint64_t> numbers_of(const Product& product) {
-    std::vector<std::uint64_t> numbers;
-    const auto add = [&](const Operand& operand) {
-        numbers.push_back(operand.labels.size() << 3U | (operand.is_real ? 4U : 0U) | (operand.conjugated ? 2U : 0U) |
-                          (operand.is_lasting ? 1U : 0U));
-        for (int label : operand.labels) numbers.push_back(label);
+private:
+    /// A tensor that lies elsewhere after the statement.
+    struct NewPlace {
+        TensorState* tensor;
+        Layout layout;
+        Buffer<std::byte> elements;
+        std::size_t term, factor;  ///< the one that writes them
     };
-    numbers.push_back(product.factors.size());
-    for (const auto& factor : product.factors) add(factor);
-    add(product.output);
-    auto flags = static_cast<std::uint64_t>(product.projection);
-    for (const bool flag : {product.is_zero, product.is_real, product.is_number, product.complex, product.is_field, product.has_product,
-                            product.may_pad, product.output_is_free})
-        flags = flags << 1U | (flag ? 1U : 0U);
-    numbers.push_back(flags);
-    numbers.push_back(product.element_bytes);
-    return numbers;
-}
+    /// The arrays of a term: its factors and intermediates, and those where factors are to stay.
+    struct Arrays {
+        std::vector<void*> read, stay;
+    };
 
-std::string number_text(std::complex<double> number) {
-    std::ostringstream stream;
-    if (number.imag() == 0)
-        stream << number.real();
-    else
-        stream << number;
-    return stream.str();
-}
+    /// Tells the world what will run. @return bytes that it takes from the workspace
+    std::int64_t note_terms() {
+        std::int64_t from_workspace = 0, planned = 0;
+        for (std::size_t i = 0; i < plan_.terms.size(); ++i) {
+            const auto& term = plan_.terms[i];
+            ++world_.runs().use(term.history);
+            if (world_.prepared().find(term.key) != nullptr) world_.prepared().use(term.key);
+            from_workspace = std::max(from_workspace, term.prepared->workspace_bytes() + plan_.converted_bytes(plan_.right[i]));
+            planned += term.prepared->planned_bytes();
+            passing_ = std::max(passing_, term.prepared->passing_bytes());
+            world_.note_seconds(term.prepared->seconds());
+        }
+        world_.note_planned_bytes(planned);
+        return from_workspace;
+    }
+
+    /// Gives the workspace back where an operation takes less of it than there is, and the limit does not leave room for both.
+    /// @param bytes  in all, @param from_workspace  of the workspace
+    void make_room(std::int64_t bytes, std::int64_t from_workspace) {
+        if (plan_.most_workspace <= from_workspace || bytes - from_workspace + plan_.most_workspace <= plan_.least_free) return;
+        world_.make_room(world_.memory_limit());
+        least_workspace_ = 0;
+    }
+
+    /// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions. All of them are there
+    /// until the last term is done: a factor of which there is no room for a second array stays where it is.
+    /// @param taken  bytes that the terms take beside. @return bytes of the new arrays on the busiest rank
+    std::int64_t find_new_places(std::int64_t taken) {
+        std::int64_t sum = 0;
+        auto add = [&](TensorState& tensor, const Layout& layout, std::size_t term, std::size_t factor) {
+            const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
+            if (layout.identity() == tensor.layout.identity() || known) return;
+            const auto bytes = bytes_on_a_rank(layout, kernels_.size);
+            if (&tensor != &output_ && taken + sum + bytes > plan_.least_free) return;
+            sum += bytes;
+            new_places_.push_back({&tensor, layout, {}, term, factor});
+            if (&tensor != &output_ && plan_.terms[term].prepared->expects_more_runs()) ++tensor.moves;
+        };
+        for (std::size_t i = 0; i < plan_.terms.size(); ++i) {
+            const auto& after = plan_.terms[i].prepared->settled();
+            add(output_, after.output.layout, i, 0);
+            const auto& factors = plan_.right[i].factors;
+            for (std::size_t f = 0; f < factors.size(); ++f)
+                if (factors[f].tensor.get() != &output_ && !plan_.is_converted(factors[f]))
+                    add(*factors[f].tensor, after.factors[f].layout, i, f);
+        }
+        return sum;
+    }
+
+    void allocate(std::int64_t from_workspace) {
+        if (plan_.aliased) world_.agree([&] { snapshot_ = output_.bytes.copy(); });
+        if (kernels_.space == nullptr && from_workspace > least_workspace_)
+            world_.agree([&] { world_.workspace().reserve(from_workspace); });
+        if (new_places_.empty()) return;
+        world_.agree([&] {
+            for (auto& place : new_places_)
+                place.elements =
+                    Buffer<std::byte>(place.layout.local_size(world_.rank()) * place.tensor->kernels->size, place.tensor->kernels->space);
+        });
+    }
+
+    /// A rank that fails still takes part in the movements.
+    void run_terms() {
+        FirstError error;
+        if (plan_.terms.empty()) error.run([&] { scale_only(); });
+        for (std::size_t i = 0; i < plan_.terms.size(); ++i) run_term(i, error);
+        if (plan_.agreements() > 1)
+            world_.agree([&] { error.rethrow(); });
+        else
+            error.rethrow();
+    }
+
+    void scale_only() const {
+        if (plan_.beta == nullptr || kernels_.is_one(plan_.beta)) return;
+        const auto product = labelled_output(plan_.left);
+        Movement spec;
+        spec.to = output_.layout;
+        spec.to_labels = product.output.labels;
+        spec.label_extents = product.label_extents;
+        spec.terms = {spec.identity()};
+        scale_named(kernels_, spec, world_.rank(), output_.bytes.data(), plan_.beta);
+    }
+
+    /// Factors of other types are converted.
+    Arrays arrays_of(std::size_t i) {
+        auto& workspace = world_.workspace();
+        const auto& term = plan_.right[i];
+        Arrays arrays;
+        for (std::size_t f = 0; f < term.factors.size(); ++f) {
+            const auto& tensor = term.factors[f].tensor;
+            const auto place = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) {
+                return p.tensor == tensor.get() && p.term == i && p.factor == f && p.tensor != &output_;
+            });
+            arrays.stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
+            void* elements = const_cast<std::byte*>(tensor.get() == &output_ ? snapshot_.data() : tensor->bytes.data());
+            if (plan_.is_converted(term.factors[f])) {
+                auto* const converted = workspace.take(tensor->count(), kernels_.size, kernels_.space);
+                local::convert_elements(*tensor->kernels->type, kernels_, elements, converted, tensor->count());
+                elements = converted;
+            }
+            arrays.read.push_back(elements);
+        }
+        if (term.factors.empty()) arrays.read.push_back(const_cast<void*>(kernels_.one));
+        for (const auto& layout : plan_.terms[i].prepared->plan().intermediates)
+            arrays.read.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size, kernels_.space));
+        return arrays;
+    }
+
+    void run_term(std::size_t i, FirstError& error) {
+        const auto& prepared = *plan_.terms[i].prepared;
+        auto& workspace = world_.workspace();
+        const Workspace::Scope scope(workspace);
+        const auto arrays = arrays_of(i);
+        const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
+        auto* const result = relocated != new_places_.end() ? relocated->elements.data() : output_.bytes.data();
+        const void* beta = i == 0 ? plan_.beta : nullptr;
+        for (std::size_t s = 0; s < prepared.runs().size(); ++s) {
+            const auto& step = prepared.plan().steps[s];
+            const bool final = step.output == output_operand;
+            const void* alpha = final ? plan_.right[i].coefficient.data() : nullptr;
+            ElementValue product;
+            if (step.factor != 1) {
+                product = ElementValue(kernels_.size);
+                kernels_.multiple(step.factor, alpha != nullptr ? alpha : kernels_.one, product.data());
+                alpha = product.data();
+            }
+            const void* const own_beta = final ? std::exchange(beta, nullptr) : kernels_.zero;
+            void* const out = final ? result : arrays.read[step.output];
+            std::vector<const void*> inputs;
+            std::vector<void*> stay;
+            for (const std::size_t n : step.inputs) {
+                inputs.push_back(arrays.read[n]);
+                stay.push_back(n < arrays.stay.size() ? arrays.stay[n] : nullptr);
+            }
+            StepTrace trace(world_, prepared, plan_.terms[i].product, s);
+            error.run([&] {
+                std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& run) {
+                                          const bool conjugated = std::get<PlannedMovement>(step.work).conjugated;
+                                          run->run(kernels_, inputs[0], out, alpha, own_beta, conjugated, workspace);
+                                      },
+                                      [&](const std::shared_ptr<ProductRun>& run) {
+                                          run->run(kernels_, inputs, out, alpha, own_beta, stay, workspace);
+                                      }},
+                           prepared.runs()[s]);
+            });
+            trace.finish();
+        }
+    }
+
+    const DensePlan& plan_;
+    const ElementKernels& kernels_;
+    TensorState& output_;
+    WorldState& world_;
+    std::int64_t least_workspace_;  // that a rank has
+    std::int64_t passing_ = 0;      // bytes that terms take for a while beside the workspace, at most
+    Buffer<std::byte> snapshot_;    // of an output that is a factor, too
+    std::vector<NewPlace> new_places_;
+};
 
 }  // namespace
 
-/// Refuses memories and paddings with which a term cannot be computed.
-void DenseTerms::check_storage(const Term& term) const {
-    const auto check_space = [&](const TensorState& state) {
-        const auto* const space = state.kernels->space;
-        if (space != nullptr && space != kernels.space)
-            throw InvalidArgument(output_.title() + " under " + readable_type(kernels.name) + ": " + state.title() +
-                                  " lies in the memory of " + space->name + ", where " +
-                                  (kernels.space == nullptr ? "the host" : kernels.space->name) +
-                                  " does not compute; use a table of kernels for that memory, or tensors on the host");
-    };
-    check_space(output_);
-    for (const auto& factor : term.factors) {
-        check_space(*factor.tensor);
-        if (&kernels == output_.kernels || factor.tensor->shape().symmetry().trivial()) continue;
-        if (factor.tensor->world->group_mapping() != GroupMapping::blocks && !factor.tensor->shape().has_padding()) continue;
-        throw Unsupported(factor.tensor->title() +
-                          ": symmetric groups in blocks have padding, which is zero in sums of numbers only; use the packed way");
-    }
-}
-
-/// Checks the statement and finds out what identifies its terms.
-void DenseTerms::check() {
-    for (const auto& term : right) {
-        StatementArguments::check(term, &kernels != output_.kernels);
-        check_storage(term);
-        for (const auto& factor : term.factors) aliased_ = aliased_ || factor.tensor.get() == left.tensor.get();
-    }
-    check_beta();
-    digest_.add(std::string(kernels.name)).add(world_.digest(output_.shape())).add(right.size());
-    add_element(digest_, beta);
-    if (right.empty()) digest_.add(labelled_output(left).output.labels);
-    for (const auto& term : right) {
-        auto& planned = terms_.emplace_back();
-        planned.product = product_of(term);
-        identify(term, planned);
-        expect_runs(term, planned);
-    }
-    check_symmetry();
-}
-
-Product DenseTerms::product_of(const Term& term) const {
-    auto product = labelled_product(left, term);
-    for (std::size_t f = 0; f < term.factors.size(); ++f) {
-        const auto& factor = term.factors[f];
-        const auto uses =
-            std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == factor.tensor; });
-        product.factors[f].is_lasting = uses == 1 && factor.tensor != left.tensor && !is_converted(factor);
-    }
-    const auto* const coefficient = term.coefficient.data();
-    product.is_zero = kernels.is_zero(coefficient);
-    product.is_real = number(coefficient).imag() == 0;
-    product.complex = kernels.is_complex;
-    product.is_field = kernels.is_field;
-    product.has_product = kernels.has_product;
-    product.may_pad = &kernels == output_.kernels;
-    product.element_bytes = kernels.size;
-    const auto& names = left.labels.names();
-    const bool whole = std::set<std::string>(names.begin(), names.end()).size() == names.size();
-    product.output_is_free = whole && !aliased_ && kernels.is_zero(beta) && right.size() == 1 && !term.factors.empty();
-    return product;
-}
-
-/// The text that a plan is found by, which holds nothing that may differ between ranks but the addresses of layouts, and the digest by
-/// which ranks are compared.
-void DenseTerms::identify(const Term& term, PlannedTerm& planned) {
-    const auto numbers = numbers_of(planned.product);
-    digest_.add(numbers);
-    add_element(digest_, term.coefficient.data());
-    for (auto number : numbers) append_bytes(planned.identity, number);
-    const auto add = [&](const TensorState& tensor) {
-        append_bytes(planned.identity, tensor.layout.identity());
-        digest_.add(world_.digest(tensor.layout));
-    };
-    for (const auto& factor : term.factors) add(*factor.tensor);
-    add(output_);
-    for (const auto& factor : term.factors) digest_.add(*factor.tensor).add(std::string_view(factor.tensor->kernels->type->name()));
-    digest_.add(output_);
-}
-
-/// A term is planned for as many runs to come as there have been with the tensors where they are; each time that a tensor was moved for
-/// the sake of later runs halves that, so that statements that want it elsewhere do not move it to and fro.
-void DenseTerms::expect_runs(const Term& term, PlannedTerm& planned) {
-    int moves = 0;
-    planned.history = planned.identity;
-    for (const auto& factor : term.factors) {
-        append_bytes(planned.history, factor.tensor->moves);
-        moves = std::max(moves, factor.tensor->moves);
-    }
-    auto& expected = planned.expected_runs;
-    const auto* runs = world_.runs().find(planned.history);
-    if (runs != nullptr && world_.size() > 1)
-        expected = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*runs) + 1)) >> moves);
-    if (const auto kept = kept_for(planned, 1); kept && kept->is_for_any_runs()) expected = 1;
-    planned.key = key_for(planned.identity, expected);
-    digest_.add(expected);
-}
-
-/// Takes the plans that are kept, if they fit.
-void DenseTerms::look_up(std::int64_t free_bytes) {
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
-        const auto* kept = world_.prepared().find(terms_[i].key);
-        if (kept != nullptr && (*kept)->working_bytes() <= free_bytes - copied_bytes(right[i])) terms_[i].prepared = *kept;
-    }
-}
-
-/// Checks the statement on all ranks, and that it is the same there, with one message; plans what is not planned yet.
-void DenseTerms::agree_on_terms() {
-    enum : std::size_t { least_digest, inverted_digest, free_bytes, all_kept, workspace, negative_workspace, count };
-    std::array<std::int64_t, count> values{};
-    const auto own_digest = [&] { return static_cast<std::int64_t>(digest_.value()); };
-    world_.agree(
-        [&] {
-            check();
-            look_up(world_.free_bytes());
-            const bool kept = std::all_of(terms_.begin(), terms_.end(), [](const auto& term) { return term.prepared != nullptr; });
-            values = {own_digest(),
-                      ~own_digest(),
-                      world_.free_bytes(),
-                      kept ? 1 : 0,
-                      world_.workspace().capacity(),
-                      -world_.workspace().capacity()};
-        },
-        values);
-    if (values[least_digest] != ~values[inverted_digest]) refuse_differing();
-    if (values[all_kept] == 0) plan(values[free_bytes]);
-    least_workspace_ = values[workspace];
-    most_workspace_ = -values[negative_workspace];
-    least_free_ = values[free_bytes];
-}
-
-/// Plans the terms that not every rank has a plan of, makes them ready to run and keeps them for the next time.
-void DenseTerms::plan(std::int64_t free_bytes) {
-    std::vector<std::int64_t> kept(terms_.size()), ready(terms_.size());
-    std::ranges::transform(terms_, kept.begin(), [](const auto& term) { return term.prepared ? 1 : 0; });
-    world_.agree([] {}, kept);
-    world_.agree(
-        [&] {
-            for (std::size_t i = 0; i < terms_.size(); ++i) {
-                if (kept[i] != 0) continue;
-                terms_[i].prepared = planned(i, left_beside_copies(i, free_bytes));
-            }
-            std::ranges::transform(terms_, ready.begin(), [](const auto& term) { return term.prepared->is_ready() ? 1 : 0; });
-        },
-        ready);
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
-        auto& term = terms_[i];
-        if (ready[i] == 0) term.prepared->make_ready(world_);
-        if (kept[i] == 0 && term.prepared->list_bytes() <= max_kept_lists) world_.prepared().use(term.key) = term.prepared;
-    }
-    if (!is_checked_build || world_.dry()) return;
-    Digest plans;
-    for (const auto& term : terms_) plans.add(term.prepared->digest());
-    compare_plans(world_, plans, text());
-}
-
-/// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for
-/// many, it is for any number: a run costs (first + (runs - 1) * later) / runs on average, so that what is best at both ends is best
-/// between them. Runs that take less time together than planning does keep the plan that there is.
-std::shared_ptr<PreparedTerm> DenseTerms::planned(std::size_t i, std::int64_t free_bytes) const {
-    const auto& term = terms_[i];
-    const auto expected = term.expected_runs;
-    auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
-    if (before && before->working_bytes() > free_bytes) before = nullptr;
-    if (before && !world_.machine().is_worth_planning(static_cast<double>(expected) * before->seconds())) return before;
-    if (before && !before->is_for_any_runs()) {
-        auto many = kept_for(term, many_runs);
-        if (!many) many = std::make_shared<PreparedTerm>(world_, term.product, many_runs, free_bytes);
-        if (before->plans_like(*many))
-            before->set_for_any_runs();
-        else
-            world_.prepared().use(key_for(term.identity, many_runs)) = many;  // to compare with when runs have doubled
-    }
-    if (before && before->is_for_any_runs()) return before;
-    auto prepared = std::make_shared<PreparedTerm>(world_, term.product, expected, free_bytes);
-    return before && before->plans_like(*prepared) ? before : prepared;
-}
-
-std::shared_ptr<PreparedTerm> DenseTerms::kept_for(const PlannedTerm& term, std::int64_t runs) const {
-    const auto* kept = world_.prepared().find(key_for(term.identity, runs));
-    return kept != nullptr ? *kept : nullptr;
-}
-
-void DenseTerms::refuse_differing() const {
-    const auto mine = text();
-    std::vector<std::int64_t> lengths;
-    const auto all = gathered(world_.communicator(), std::vector<char>(mine.begin(), mine.end()), &lengths);
-    std::string first, other;
-    std::int64_t rank = 0, begin = 0;
-    for (std::size_t r = 0; r < lengths.size(); begin += lengths[r++]) {
-        const std::string theirs(all.data() + begin, lengths[r]);
-        if (r == 0) first = theirs;
-        if (theirs == first || !other.empty()) continue;
-        other = theirs;
-        rank = r;
-    }
-    throw InvalidArgument("a statement differs between ranks: on rank 0 it is " + first +
-                          (other.empty() ? ", and another tensor or number in it is not the same on all ranks"
-                                         : ", on rank " + std::to_string(rank) + " it is " + other) +
-                          "; make the same statements with the same tensors and numbers on every rank");
-}
-
-/// The statement for a message.
-std::string DenseTerms::text() const {
-    auto text = described(left) + " = ";
-    if (!kernels.is_zero(beta)) text += number_text(number(beta)) + " * itself + ";
-    for (std::size_t i = 0; i < right.size(); ++i) {
-        const auto& term = right[i];
-        text += (i > 0 ? " + " : "") + number_text(number(term.coefficient.data()));
-        for (const auto& factor : term.factors) text += " * " + described(factor);
-    }
-    return text;
-}
-
-std::string DenseTerms::explain() {
-    check();
-    const auto free_bytes = world_.free_bytes();
-    look_up(free_bytes);
-    std::string text;
-    if (aliased_) text += "note: " + output_.title() + " is on both sides, so it is copied first\n";
-    if (terms_.size() > 1) text += "note: " + std::to_string(terms_.size()) + " terms are computed one after the other and added up\n";
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
-        auto& term = terms_[i];
-        if (!term.prepared)
-            term.prepared = std::make_shared<PreparedTerm>(world_, term.product, term.expected_runs, left_beside_copies(i, free_bytes));
-        text += term.prepared->explain(term.product);
-    }
-    if (world_.size() > 1)
-        text += "agreement of all ranks, seconds " + scientific(agreements(working_bytes()) * world_.agreement_seconds()) + "\n";
-    return text;
+std::int64_t run_dense_terms(const StatementArguments& statement) {
+    DensePlan plan(statement);
+    plan.make();
+    return DenseRun(plan).run();
 }
 
 }  // namespace arges

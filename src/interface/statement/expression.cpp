@@ -3,7 +3,7 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "interface/statement/check_labels.hpp"
-#include "interface/statement/dense_terms.hpp"
+#include "interface/statement/dense_plan.hpp"
 #include "interface/statement/sparse_statement.hpp"
 #include "interface/statement/statement.hpp"
 
@@ -101,7 +101,7 @@ void assign(const Factor& left, const std::vector<Term>& right, const void* beta
 std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
     check_tensors(left, right);
     if (is_sparse_statement(left, right)) return explain_sparse_statement({left, right, beta, algebra}, {});
-    return DenseTerms({left, right, beta, algebra}).explain();
+    return DensePlan({left, right, beta, algebra}).explain();
 }
 
 std::string explain_on(std::int64_t ranks, const Factor& left, const std::vector<Term>& right, const ElementKernels& algebra) {

@@ -5,7 +5,7 @@
 #include "interface/dense/tensor_state.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "interface/statement/check_labels.hpp"
-#include "interface/statement/dense_terms.hpp"
+#include "interface/statement/dense_plan.hpp"
 #include "plan/product/structure.hpp"
 
 #include <map>
@@ -74,20 +74,20 @@ StructuralSum structural_sum(const Factor& left, const std::vector<Term>& right,
 }
 
 /// Terms without projection must have the symmetry together; what was found is kept by all that it depends on.
-void DenseTerms::check_symmetry() {
-    if (output_.shape().symmetry().trivial()) return;
+void DensePlan::check_symmetry() {
+    if (output.shape().symmetry().trivial()) return;
     std::string key;
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
         const auto& term = right[i];
         if (term.projection != Projection::none) continue;
-        key += terms_[i].identity;
+        key += terms[i].identity;
         append_bytes(key, number(term.coefficient.data()));
         for (const auto& factor : term.factors) append_bytes(key, first_place(right, factor));
     }
-    if (key.empty() || world_.symmetric_sums().find(key) != nullptr) return;
+    if (key.empty() || world.symmetric_sums().find(key) != nullptr) return;
     const auto sum = structural_sum(left, right, Projection::none, kernels);
     require_symmetry(sum);
-    world_.symmetric_sums().use(key) = true;
+    world.symmetric_sums().use(key) = true;
 }
 
 }  // namespace arges

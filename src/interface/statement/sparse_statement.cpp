@@ -1,6 +1,7 @@
 #include "interface/statement/sparse_statement.hpp"
 
 #include "interface/statement/check_labels.hpp"
+#include "interface/statement/dense_plan.hpp"
 #include "interface/statement/dense_terms.hpp"
 #include "interface/statement/sparse_measures.hpp"
 #include "interface/statement/sparse_steps.hpp"
@@ -63,7 +64,7 @@ void add_permuted(const SparseContext& context, const StatementArguments& to_tar
         projected.push_back(Term{.factors = {Factor{permutation.negative ? negative : result, Labels(there), permutation.conjugate}},
                                  .projection = Projection::canonical});
     }
-    DenseTerms({to_target.left, projected, to_target.beta, context.kernels}).run();
+    run_dense_terms({to_target.left, projected, to_target.beta, context.kernels});
 }
 
 /// target = term + beta * target.
@@ -74,7 +75,7 @@ void add_dense_term(SparseContext& context, const StatementArguments& to_target,
         std::vector<Term> alone{term};
         // That the terms have the symmetry together has been checked.
         if (term.projection == Projection::none && is_symmetric) alone[0].projection = Projection::canonical;
-        DenseTerms({to_target.left, alone, to_target.beta, context.kernels}).run();
+        run_dense_terms({to_target.left, alone, to_target.beta, context.kernels});
         return;
     }
     const StepTarget own{is_symmetric ? nullptr : target, to_target.beta};
@@ -167,7 +168,7 @@ std::string explain_sparse_statement(const StatementArguments& statement, std::o
             throw InvalidArgument(text_of(statement.left) +
                                   ": a term without sparse factors is planned for other ranks in a dry run (World::dry_run)");
         const std::vector<Term> alone{statement.right[t]};
-        text += DenseTerms({statement.left, alone, t == 0 ? statement.beta : nullptr, statement.kernels}).explain();
+        text += DensePlan({statement.left, alone, t == 0 ? statement.beta : nullptr, statement.kernels}).explain();
     }
     return text;
 }

@@ -71,7 +71,7 @@ void run_statement(const StatementArguments& arguments) {
         run_sparse_statement({here.left(), here.right(), arguments.beta, here.algebra()});
         here.finish();
     } else {
-        working = DenseTerms(arguments).run();
+        working = run_dense_terms(arguments);
     }
     const auto after = traffic();
     world.report() = {.bytes_sent = after.bytes_sent - before.bytes_sent,

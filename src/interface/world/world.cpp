@@ -5,6 +5,7 @@
 #include "base/trace.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/communicator.hpp"
+#include "comm/mpi_session.hpp"
 #include "interface/statement/prepared_term.hpp"
 #include "interface/world/world_state.hpp"
 #include "local/contract.hpp"
@@ -14,6 +15,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <string>
 
 namespace arges {
 
@@ -236,6 +239,20 @@ void World::set_group_mapping(GroupMapping mapping) {
     auto& state = present(state_);
     const CollectiveCall call(state.movement_communicator(), "World::set_group_mapping", mapping);
     state.set_group_mapping(mapping);
+}
+
+int run(int& argc, char**& argv, const std::function<bool(const World&)>& body) {
+    const MpiSession session(argc, argv);
+    bool is_right = false;
+    try {
+        is_right = body(World());
+    } catch (const Error& error) {
+        if (session.rank() == 0) std::fputs((std::string(error.what()) + "\n").c_str(), stderr);
+    } catch (const std::exception& error) {  // the other ranks may be waiting for this one
+        std::fputs(("error on rank " + std::to_string(session.rank()) + ": " + error.what() + "\n").c_str(), stderr);
+        session.abort(1);
+    }
+    return is_right ? 0 : 1;
 }
 
 }  // namespace arges
