@@ -5,6 +5,7 @@
 #include <algorithm>
 
 using namespace arges::c;
+using Matrix = arges::AnyIndexedTensor;
 
 namespace {
 
@@ -27,8 +28,7 @@ struct Spectrum {
     std::int64_t count = 0;
     FreeArray<double> numbers;
 
-    template <class T>
-    Spectrum(const arges::World& world, const std::vector<T>& from) : count(std::ssize(from)) {
+    Spectrum(const arges::World& world, const std::vector<double>& from) : count(std::ssize(from)) {
         world.agree([&] { numbers = free_array<double>(count); });
         std::copy(from.begin(), from.end(), numbers.get());
     }
@@ -38,7 +38,7 @@ struct Spectrum {
     }
 };
 
-/// f(tensor, labels) of a dense floating-point tensor; check() looks at the other arguments.
+/// f(tensor with labels) of a dense floating-point tensor; check() looks at the other arguments.
 template <class Check, class F>
 arges_status factorized(const char* function, const arges_tensor* a, const char* labels, Check&& check, F&& f) {
     return guarded(function, [&] {
@@ -49,7 +49,7 @@ arges_status factorized(const char* function, const arges_tensor* a, const char*
             require_floating(own, function);
             check();
         });
-        with_floating(own, function, [&](const auto& tensor) { f(tensor[*own_labels]); });
+        f(own[*own_labels]);
     });
 }
 
@@ -64,17 +64,10 @@ arges_status solved(const char* function, const arges_tensor* a, const char* a_l
             result = TensorResult(x, "x");
             left = labels_of(a_labels, "a_labels");
             right = labels_of(b_labels, "b_labels");
-            const auto& matrix = given(a, "a").tensor;
-            const auto& given_side = given(b, "b").tensor;
-            require_floating(matrix, function);
-            require_floating(given_side, function);
-            if (matrix.element() != given_side.element())
-                refuse("elements of types " + to_string(matrix.element()) + " and " + to_string(given_side.element()) +
-                       "; convert one of the tensors by arges_tensor_convert()");
+            require_floating(given(a, "a").tensor, function);
+            require_floating(given(b, "b").tensor, function);
         });
-        with_floating(a->tensor, function, [&]<class T>(const arges::Tensor<T>& A) {
-            result.give(solve(A[*left], arges::Tensor<T>(b->tensor.dense_state())[*right]));
-        });
+        result.give(solve(a->tensor[*left], b->tensor[*right]));
     });
 }
 
@@ -88,7 +81,7 @@ arges_status arges_qr(const arges_tensor* a, const char* labels, arges_tensor** 
             own_q.take(q, "q");
             own_r.take(r, "r");
         },
-        [&](const auto& A) {
+        [&](const Matrix& A) {
             auto result = arges::qr(A);
             own_q.give(std::move(result.Q));
             own_r.give(std::move(result.R));
@@ -104,7 +97,7 @@ arges_status arges_svd(const arges_tensor* a, const char* labels, int64_t rank, 
             own_u.take(u, "u");
             own_vh.take(vh, "vh");
         },
-        [&](const auto& A) {
+        [&](const Matrix& A) {
             arges::SvdOptions options;
             if (rank != 0) options.rank = rank;
             options.tolerance = tolerance;
@@ -122,7 +115,7 @@ arges_status arges_eigh(const arges_tensor* a, const char* labels, int64_t* coun
     Wanted own;
     return factorized(
         __func__, a, labels, [&] { own.take(vectors, "vectors"); },
-        [&](const auto& A) {
+        [&](const Matrix& A) {
             arges::EighOptions options;
             options.vectors = own.is_wanted;
             auto result = arges::eigh(A, options);
@@ -135,15 +128,15 @@ arges_status arges_eigh(const arges_tensor* a, const char* labels, int64_t* coun
 arges_status arges_cholesky(const arges_tensor* a, const char* labels, arges_tensor** l) {
     TensorResult result;
     return factorized(
-        __func__, a, labels, [&] { result = TensorResult(l, "l"); }, [&](const auto& A) { result.give(arges::cholesky(A)); });
+        __func__, a, labels, [&] { result = TensorResult(l, "l"); }, [&](const Matrix& A) { result.give(arges::cholesky(A)); });
 }
 
 arges_status arges_solve_positive(const arges_tensor* a, const char* a_labels, const arges_tensor* b, const char* b_labels,
                                   arges_tensor** x) {
-    return solved(__func__, a, a_labels, b, b_labels, x, [](const auto& A, const auto& B) { return arges::solve_positive(A, B); });
+    return solved(__func__, a, a_labels, b, b_labels, x, [](const Matrix& A, const Matrix& B) { return arges::solve_positive(A, B); });
 }
 
 arges_status arges_least_squares(const arges_tensor* a, const char* a_labels, const arges_tensor* b, const char* b_labels,
                                  arges_tensor** x) {
-    return solved(__func__, a, a_labels, b, b_labels, x, [](const auto& A, const auto& B) { return arges::least_squares(A, B).X; });
+    return solved(__func__, a, a_labels, b, b_labels, x, [](const Matrix& A, const Matrix& B) { return arges::least_squares(A, B).X; });
 }

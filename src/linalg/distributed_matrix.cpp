@@ -122,8 +122,8 @@ DistributedMatrix load(const TensorState& tensor, const Matricization& labels, c
     return matrix;
 }
 
-std::shared_ptr<TensorState> store(const World& world, DistributedMatrix&& matrix, const std::vector<std::int64_t>& row_extents,
-                                   const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint) {
+AnyTensor store(const World& world, DistributedMatrix&& matrix, const std::vector<std::int64_t>& row_extents,
+                const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint) {
     auto& state = *world.state();
     const auto& kernels = matrix.kernels();
     const auto extents = joined(row_extents, column_extents);
@@ -137,7 +137,9 @@ std::shared_ptr<TensorState> store(const World& world, DistributedMatrix&& matri
     Buffer<std::byte> elements;
     if (exchange.is_identity()) elements = matrix.release();
     const bool adopted = elements.size() > 0;
-    if (adopted && adjoint) kernels.conjugate(elements.data(), elements.size() / kernels.size);
+    if (adopted && adjoint)
+        kernels.elements().transfer_listed({elements.size() / kernels.size}, elements.data(), elements.data(), nullptr,
+                                           {.conjugate = true});
     {
         const HeldMemory room(world.state(), layout.max_local_size() * kernels.size, name);
         reserve_buffers(state, exchange, kernels.size, name);
@@ -148,7 +150,7 @@ std::shared_ptr<TensorState> store(const World& world, DistributedMatrix&& matri
         if (!adopted) exchange.scatter(kernels, matrix.data(), elements.data(), adjoint, state.workspace());
     }
     result->relocate(layout, std::move(elements));
-    return result;
+    return AnyTensor(std::move(result));
 }
 
 }  // namespace arges::linalg

@@ -2,9 +2,7 @@
 #include "linalg/matrix_kernels.hpp"
 
 #include "arges/error.hpp"
-#include "arges/sparse_tensor.hpp"
 #include "local/scalar.hpp"
-#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +19,6 @@ struct Loops {
     static const T* in(const void* elements) { return static_cast<const T*>(elements); }
     static T* out(void* elements) { return static_cast<T*>(elements); }
 
-    static void transfer(std::span<const local::TransferAxis> axes, const void* from, void* to, bool conjugate) {
-        local::transfer<T>(axes, in(from), out(to), T(1), {conjugate, false});
-    }
     /// Without a branch in the loop.
     static bool all_finite(const void* elements, std::int64_t count) {
         const auto* const values = static_cast<const R*>(elements);
@@ -44,7 +39,6 @@ struct Loops {
     static void set_reals(const void* reals, std::int64_t count, void* elements) {
         std::copy_n(static_cast<const R*>(reals), count, out(elements));
     }
-    static double magnitude(const void* element) { return std::abs(*in(element)); }
     static void compare(const void* a, const void* b, std::int64_t count, double& difference, double& size) {
         for (std::int64_t i = 0; i < count; ++i) {
             difference = std::max(difference, static_cast<double>(std::abs(in(a)[i] - in(b)[i])));
@@ -79,15 +73,6 @@ struct Loops {
             for (std::int64_t j = i; j < columns; ++j) r[i + j * width] *= local::conjugate(phase);
             r[i + i * width] = size;
         }
-    }
-    static void conjugate(void* elements, std::int64_t count) {
-        if constexpr (local::is_complex<T>) std::transform(in(elements), in(elements) + count, out(elements), local::conjugate<T>);
-    }
-    static double norm(const Factor& tensor) {
-        return tensor.sparse ? SparseTensor<T>(tensor.sparse).norm() : Tensor<T>(tensor.tensor).norm();
-    }
-    static void fill_random(const std::shared_ptr<TensorState>& tensor, std::uint64_t seed, double low, double high) {
-        Tensor<T>(tensor).fill_random(seed, static_cast<R>(low), static_cast<R>(high));
     }
 };
 
@@ -136,20 +121,15 @@ const MatrixKernels& table();
                                            pevd,                                                                                           \
                                            r##bdsdc_,                                                                                      \
                                            r##sterf_,                                                                                      \
-                                           L::transfer,                                                                                    \
                                            L::all_finite,                                                                                  \
                                            L::real_parts,                                                                                  \
                                            L::set,                                                                                         \
                                            L::set_reals,                                                                                   \
-                                           L::magnitude,                                                                                   \
                                            L::compare,                                                                                     \
                                            L::phases,                                                                                      \
                                            L::multiply,                                                                                    \
                                            L::scale,                                                                                       \
-                                           L::make_diagonal_real,                                                                          \
-                                           L::conjugate,                                                                                   \
-                                           L::norm,                                                                                        \
-                                           L::fill_random};                                                                                \
+                                           L::make_diagonal_real};                                                                         \
         return kernels;                                                                                                                    \
     }
 ARGES_TABLE(float, s, s, or, sy, without_reals<ssyevd_>, without_reals<pssyevd_>)

@@ -1,9 +1,8 @@
 // TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34, 2012, section 4): blocks of rows that fit into a cache in sequence on
 // each rank, then triangles in pairs along a binary tree over the ranks.
-#include "linalg/tall_qr.hpp"
-
 #include "base/element_at.hpp"
 #include "base/math.hpp"
+#include "linalg/dense.hpp"
 
 #include <algorithm>
 #include <bit>

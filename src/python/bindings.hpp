@@ -2,7 +2,6 @@
 #pragma once
 
 #include "arges/arges.hpp"
-#include "interface/dense/typed_tensor.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/complex.h>
