@@ -111,7 +111,9 @@ class TensorResult {
 public:
     TensorResult() = default;
     TensorResult(arges_tensor** place, const char* name) : place_(&given(place, name)), box_(std::make_unique<arges_tensor>()) {}
+    /// Nothing, without room.
     void give(AnyTensor tensor) noexcept {
+        if (!box_) return;
         box_->tensor = std::move(tensor);
         *place_ = box_.release();
     }

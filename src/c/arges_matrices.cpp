@@ -9,20 +9,6 @@ using Matrix = arges::AnyIndexedTensor;
 
 namespace {
 
-/// Room for results, of which null ones are not wanted.
-struct Wanted {
-    TensorResult room;
-    bool is_wanted = false;
-
-    void take(arges_tensor** place, const char* name) {
-        is_wanted = place != nullptr;
-        if (is_wanted) room = TensorResult(place, name);
-    }
-    void give(arges::AnyTensor tensor) noexcept {
-        if (is_wanted) room.give(std::move(tensor));
-    }
-};
-
 /// Numbers of a spectrum as an array for arges_free().
 struct Spectrum {
     std::int64_t count = 0;
@@ -74,12 +60,12 @@ arges_status solved(const char* function, const arges_tensor* a, const char* a_l
 }  // namespace
 
 arges_status arges_qr(const arges_tensor* a, const char* labels, arges_tensor** q, arges_tensor** r) {
-    Wanted own_q, own_r;
+    TensorResult own_q, own_r;
     return factorized(
         __func__, a, labels,
         [&] {
-            own_q.take(q, "q");
-            own_r.take(r, "r");
+            if (q != nullptr) own_q = {q, "q"};
+            if (r != nullptr) own_r = {r, "r"};
         },
         [&](const Matrix& A) {
             auto result = arges::qr(A);
@@ -90,19 +76,19 @@ arges_status arges_qr(const arges_tensor* a, const char* labels, arges_tensor** 
 
 arges_status arges_svd(const arges_tensor* a, const char* labels, int64_t rank, double tolerance, arges_tensor** u, int64_t* count,
                        double** s, arges_tensor** vh) {
-    Wanted own_u, own_vh;
+    TensorResult own_u, own_vh;
     return factorized(
         __func__, a, labels,
         [&] {
-            own_u.take(u, "u");
-            own_vh.take(vh, "vh");
+            if (u != nullptr) own_u = {u, "u"};
+            if (vh != nullptr) own_vh = {vh, "vh"};
         },
         [&](const Matrix& A) {
             arges::SvdOptions options;
             if (rank != 0) options.rank = rank;
             options.tolerance = tolerance;
-            options.left = own_u.is_wanted;
-            options.right = own_vh.is_wanted;
+            options.left = u != nullptr;
+            options.right = vh != nullptr;
             auto result = arges::svd(A, options);
             Spectrum spectrum(a->tensor.world(), result.s);
             own_u.give(std::move(result.U));
@@ -112,12 +98,15 @@ arges_status arges_svd(const arges_tensor* a, const char* labels, int64_t rank, 
 }
 
 arges_status arges_eigh(const arges_tensor* a, const char* labels, int64_t* count, double** values, arges_tensor** vectors) {
-    Wanted own;
+    TensorResult own;
     return factorized(
-        __func__, a, labels, [&] { own.take(vectors, "vectors"); },
+        __func__, a, labels,
+        [&] {
+            if (vectors != nullptr) own = {vectors, "vectors"};
+        },
         [&](const Matrix& A) {
             arges::EighOptions options;
-            options.vectors = own.is_wanted;
+            options.vectors = vectors != nullptr;
             auto result = arges::eigh(A, options);
             Spectrum spectrum(a->tensor.world(), result.values);
             spectrum.give(count, values);

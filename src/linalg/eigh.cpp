@@ -150,8 +150,8 @@ void check_range(const EighOptions& options, std::int64_t n, const std::string& 
 double eigen_residual(const AnyTensor& A, const Matricization& labels, const AnyEigh& result) {
     const auto& vectors = result.vectors;
     const auto rest = vectors;
-    const auto columns = with_label(labels.rows.labels, joint);
-    rest[columns] = A[labels_by_dimension(labels)] * vectors[with_label(labels.columns.labels, joint)];
+    const auto columns = joined(labels.rows.labels, {joint});
+    rest[columns] = A[labels_by_dimension(labels)] * vectors[joined(labels.columns.labels, {joint})];
     rest[columns] += std::int64_t{-1} * (vectors[columns] * as_tensor(A, result.values)[{joint.c_str()}]);
     return ratio(rest.norm(), A.norm());
 }

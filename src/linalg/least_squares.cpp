@@ -23,11 +23,6 @@ Names numbered(char letter, std::size_t count) {
     return result;
 }
 
-Names joined_names(Names first, const Names& second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
-}
-
 /// Names by dimension of the tensor.
 Names by_dimension(const Matricization& matrix, const Names& rows, const Names& columns) {
     auto named = matrix;
@@ -56,7 +51,7 @@ double smallest_singular_value(const AnyTensor& R, const Names& columns, const M
         const double after = X.norm();
         if (!std::isfinite(after)) return 0;
         growth = after / before;
-        X[with_label(columns, "x")] *= 1 / after;
+        X[joined(columns, {"x"})] *= 1 / after;
     }
     return 1 / std::sqrt(growth);
 }
@@ -99,9 +94,9 @@ public:
         else
             by_svd(result);
         const auto rest = zeros_like(b_.tensor, joined(a_.labels.rows.extents, b_.labels.columns.extents), "rest");
-        const auto rest_names = joined_names(rows_, others_);
+        const auto rest_names = joined(rows_, others_);
         rest[rest_names] = b_.tensor[b_names_];
-        rest[rest_names] += std::int64_t{-1} * (a_.tensor[a_names_] * result.X[joined_names(columns_, others_)]);
+        rest[rest_names] += std::int64_t{-1} * (a_.tensor[a_names_] * result.X[joined(columns_, others_)]);
         result.residual = rest.norm();
         return result;
     }
@@ -114,13 +109,13 @@ private:
     /// The X that is a product.
     AnyTensor product(const AnyExpression& factors) const {
         auto result = empty(a_.labels.columns.extents);
-        result[joined_names(columns_, others_)] = factors;
+        result[joined(columns_, others_)] = factors;
         return result;
     }
     /// Q^H B with Q[r..., k].
     AnyTensor projected(const AnyTensor& Q) const {
         auto result = empty({Q.extents().back()});
-        result[label_first(joint, others_)] = conj(Q[with_label(rows_, joint)]) * b_.tensor[b_names_];
+        result[joined({joint}, others_)] = conj(Q[joined(rows_, {joint})]) * b_.tensor[b_names_];
         return result;
     }
 
@@ -136,10 +131,9 @@ private:
     bool by_columns(AnyLeastSquares& result) {
         const auto [Q, R, checks] = qr(a_.tensor.conjugated()[arrow(columns_, rows_)], {false, options_.grid});
         if (!has_full_rank(R, rows_, tolerance_, options_.grid)) return false;
-        const auto Y =
-            solve_triangular(R[barred({joint}, rows_)], b_.tensor[joined_names(with_label(b_names_, "->"), barred(rows_, others_))],
-                             {.triangle = Triangle::upper, .operation = Operation::adjoint, .grid = options_.grid});
-        result.X = product(Q[with_label(columns_, joint)] * Y[label_first(joint, others_)]);
+        const auto Y = solve_triangular(R[barred({joint}, rows_)], b_.tensor[joined(joined(b_names_, {"->"}), barred(rows_, others_))],
+                                        {.triangle = Triangle::upper, .operation = Operation::adjoint, .grid = options_.grid});
+        result.X = product(Q[joined(columns_, {joint})] * Y[joined({joint}, others_)]);
         return true;
     }
     /// X = V diag(1 / s) U^H B over the singular values that are not zero.
@@ -150,10 +144,10 @@ private:
             result.rank += value > least ? 1 : 0;
             value = value > least ? 1 / value : 0;
         }
-        result.X = product(conj(Vh[label_first(joint, columns_)]) * as_tensor(b_.tensor, s)[{joint.c_str()}] *
-                           projected(U)[label_first(joint, others_)]);
+        result.X = product(conj(Vh[joined({joint}, columns_)]) * as_tensor(b_.tensor, s)[{joint.c_str()}] *
+                           projected(U)[joined({joint}, others_)]);
     }
-    Names arrow(const Names& rows, const Names& columns) const { return joined_names(with_label(a_names_, "->"), barred(rows, columns)); }
+    Names arrow(const Names& rows, const Names& columns) const { return joined(joined(a_names_, {"->"}), barred(rows, columns)); }
 
     MatrixOperand &a_, &b_;
     const LeastSquaresOptions& options_;

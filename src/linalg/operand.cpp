@@ -53,21 +53,8 @@ AnyTensor as_tensor(const AnyTensor& like, const std::vector<double>& values) {
     return result;
 }
 
-std::vector<std::string> with_label(std::vector<std::string> labels, const std::string& last) {
-    labels.push_back(last);
-    return labels;
-}
-
-std::vector<std::string> label_first(const std::string& first, const std::vector<std::string>& labels) {
-    std::vector<std::string> result{first};
-    result.insert(result.end(), labels.begin(), labels.end());
-    return result;
-}
-
 std::vector<std::string> barred(const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
-    auto result = with_label(rows, "|");
-    result.insert(result.end(), columns.begin(), columns.end());
-    return result;
+    return joined(joined(rows, {"|"}), columns);
 }
 
 std::vector<std::string> labels_by_dimension(const Matricization& matrix) {
@@ -81,7 +68,7 @@ double orthogonality(const AnyTensor& Q, bool rows) {
     const auto count = rows ? Q.extents().front() : Q.extents().back();
     std::vector<std::string> names;
     for (int d = 1; d < Q.order(); ++d) names.push_back("x" + std::to_string(d));
-    const auto labels = [&](const std::string& own) { return rows ? label_first(own, names) : with_label(names, own); };
+    const auto labels = [&](const std::string& own) { return rows ? joined({own}, names) : joined(names, {own}); };
     const auto gram = zeros_like(Q, {count, count}, "gram");
     gram["kl"] = conj(Q[labels("k")]) * Q[labels("l")];
     gram["kk"] += as_tensor(Q, std::vector<double>(count, -1))["k"];
@@ -90,9 +77,9 @@ double orthogonality(const AnyTensor& Q, bool rows) {
 
 double residual(const AnyTensor& A, const Matricization& labels, const AnyTensor& U, const std::vector<double>* s, const AnyTensor& V) {
     const auto rest = A.symmetry().trivial() ? A : A.with_symmetry(Symmetry::none(A.order()));
-    AnyExpression product = U[with_label(labels.rows.labels, joint)];
+    AnyExpression product = U[joined(labels.rows.labels, {joint})];
     if (s != nullptr) product = product * as_tensor(A, *s)[{joint.c_str()}];
-    rest[labels_by_dimension(labels)] += std::int64_t{-1} * (product * V[label_first(joint, labels.columns.labels)]);
+    rest[labels_by_dimension(labels)] += std::int64_t{-1} * (product * V[joined({joint}, labels.columns.labels)]);
     return ratio(rest.norm(), A.norm());
 }
 

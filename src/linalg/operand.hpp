@@ -53,10 +53,6 @@ AnyTensor zeros_like(const AnyTensor& like, std::vector<std::int64_t> extents, c
 /// A vector on every rank, likewise.
 AnyTensor as_tensor(const AnyTensor& like, const std::vector<double>& values);
 
-/// Labels of a factor: those of some dimensions, and one for the index that joins factors.
-std::vector<std::string> with_label(std::vector<std::string> labels, const std::string& last);
-/// The same with the joining label in front.
-std::vector<std::string> label_first(const std::string& first, const std::vector<std::string>& labels);
 /// Labels with a bar between those of rows and columns.
 std::vector<std::string> barred(const std::vector<std::string>& rows, const std::vector<std::string>& columns);
 /// Labels by dimension of the tensor.

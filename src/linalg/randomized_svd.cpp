@@ -27,7 +27,7 @@ public:
     /// Q^H A, width x columns.
     AnyTensor project(const AnyTensor& Q) const {
         auto result = zeros_like(A_, joined({Q.extents().back()}, columns_.extents), "projected");
-        result[label_first(joint, columns_.labels)] = conj(Q[with_label(rows_.labels, joint)]) * matrix_;
+        result[joined({joint}, columns_.labels)] = conj(Q[joined(rows_.labels, {joint})]) * matrix_;
         return result;
     }
 
@@ -35,7 +35,7 @@ private:
     /// The matrix, or its adjoint, times vectors of the side `summed`.
     AnyTensor times(const AnyExpression& matrix, const AnyTensor& vectors, const MatrixSide& summed, const MatrixSide& kept) const {
         auto result = zeros_like(A_, joined(kept.extents, {vectors.extents().back()}), "range");
-        result[with_label(kept.labels, joint)] = matrix * vectors[with_label(summed.labels, joint)];
+        result[joined(kept.labels, {joint})] = matrix * vectors[joined(summed.labels, {joint})];
         return result;
     }
     static AnyTensor orthonormal(const AnyTensor& vectors, const MatrixSide& side) { return qr(vectors[barred(side.labels, {joint})]).Q; }
@@ -76,7 +76,7 @@ AnySvd randomized_svd(const AnyTensor& A, double norm, const Matricization& labe
     if (options.left) {
         const auto inner = result.U.slice({0, 0}, {width, kept});
         result.U = zeros_like(A, joined(labels.rows.extents, {kept}), "U");
-        result.U[with_label(labels.rows.labels, "_r")] = Q[with_label(labels.rows.labels, joint)] * inner[{joint.c_str(), "_r"}];
+        result.U[joined(labels.rows.labels, {"_r"})] = Q[joined(labels.rows.labels, {joint})] * inner[{joint.c_str(), "_r"}];
     }
     if (options.right) {
         auto end = result.Vh.extents();

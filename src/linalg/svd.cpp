@@ -219,8 +219,8 @@ AnySvd of_sparse(const AnyTensor& A, const Labels& given, const SvdOptions& opti
     double squares = norm * norm;
     for (auto x : result.s) squares += x * x;
     ElementValue inner(A.kernels().size);
-    const auto product = result.U[with_label(labels.rows.labels, joint)] * as_tensor(A, result.s)[{joint.c_str()}] *
-                         result.Vh[label_first(joint, labels.columns.labels)];
+    const auto product = result.U[joined(labels.rows.labels, {joint})] * as_tensor(A, result.s)[{joint.c_str()}] *
+                         result.Vh[joined({joint}, labels.columns.labels)];
     statements::total((A[labels_by_dimension(labels)] * conj(product)).terms(), A.kernels(), inner.data());
     result.checks.residual = std::sqrt(std::max(0.0, squares - 2 * A.kernels().as_number(inner.data()).real())) / norm;
     return result;
