@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace arges {
 
@@ -66,8 +67,8 @@ void check_view(const AnyBlockCyclic& view, const char* what) {
     check_size(layout_of(view), text);
 }
 
-/// For functions that work on the array itself.
-DistributedMatrix in_place(const AnyBlockCyclic& view, const char* what) {
+/// For functions that work on the array itself. @param read  of which the elements are checked
+DistributedMatrix in_place(const AnyBlockCyclic& view, const char* what, std::optional<Part> read = {}) {
     check_view(view, what);
     const auto& v = view;
     const bool single = v.grid_rows == 1 && v.grid_columns == 1;
@@ -84,7 +85,9 @@ DistributedMatrix in_place(const AnyBlockCyclic& view, const char* what) {
     });
     auto layout = layout_of(view);
     if (single) layout = on_one_rank(v.rows, v.columns);
-    return DistributedMatrix(matrix_kernels(element_kernels(view.element)), view.world.state(), layout, view.data, view.leading_dimension);
+    DistributedMatrix matrix(matrix_kernels(element_kernels(view.element)), view.world.state(), layout, view.data, view.leading_dimension);
+    if (read) check_finite(matrix, *read, described(view, what));
+    return matrix;
 }
 
 void check_shape(const AnyBlockCyclic& view, std::int64_t rows, std::int64_t columns, const char* what, const char* which) {
@@ -181,11 +184,10 @@ AnyTensor from_replicated(ElementType element, const World& world, std::vector<s
 
 void qr(const AnyBlockCyclic& A, const AnyBlockCyclic& R) {
     const CollectiveCall call(ranks_of(A.world), "qr");
-    auto matrix = in_place(A, "qr"), triangle = in_place(R, "qr");
+    auto matrix = in_place(A, "qr", Part::all), triangle = in_place(R, "qr");
     const auto k = std::min(A.rows, A.columns);
     check_shape(R, k, A.columns, "qr", "R");
     check_alike(matrix, triangle, "qr");
-    check_finite(matrix, Part::all, described(A, "qr"));
     if (!matrix.layout().single()) return qr_on_grid(matrix, triangle);
     const TallQr tall(matrix);
     const auto column = k * matrix.kernels().size;
@@ -199,12 +201,11 @@ void qr(const AnyBlockCyclic& A, const AnyBlockCyclic& R) {
 std::vector<double> svd(const AnyBlockCyclic& A, const AnyBlockCyclic& U, const AnyBlockCyclic& Vh) {
     const CollectiveCall call(ranks_of(A.world), "svd");
     const auto k = std::min(A.rows, A.columns);
-    auto matrix = in_place(A, "svd"), left = in_place(U, "svd"), right = in_place(Vh, "svd");
+    auto matrix = in_place(A, "svd", Part::all), left = in_place(U, "svd"), right = in_place(Vh, "svd");
     check_shape(U, A.rows, k, "svd", "U");
     check_shape(Vh, k, A.columns, "svd", "Vh");
     check_alike(matrix, left, "svd");
     check_alike(matrix, right, "svd");
-    check_finite(matrix, Part::all, described(A, "svd"));
     if (A.rows >= A.columns) {
         auto result = svd_by_bidiagonal(matrix, {}, true, true);
         left.copy_from(*result.U);
@@ -220,19 +221,17 @@ std::vector<double> svd(const AnyBlockCyclic& A, const AnyBlockCyclic& U, const 
 
 std::vector<double> eigh(const AnyBlockCyclic& A, const AnyBlockCyclic& vectors) {
     const CollectiveCall call(ranks_of(A.world), "eigh");
-    auto matrix = in_place(A, "eigh"), target = in_place(vectors, "eigh");
+    auto matrix = in_place(A, "eigh", Part::lower), target = in_place(vectors, "eigh");
     check_shape(A, A.rows, A.rows, "eigh", "A");
     check_shape(vectors, A.rows, A.rows, "eigh", "the matrix of vectors");
     check_alike(matrix, target, "eigh");
-    check_finite(matrix, Part::lower, described(A, "eigh"));
     return eigh_dense(matrix, &target);
 }
 
 void cholesky(const AnyBlockCyclic& A) {
     const CollectiveCall call(ranks_of(A.world), "cholesky");
-    auto matrix = in_place(A, "cholesky");
+    auto matrix = in_place(A, "cholesky", Part::lower);
     check_shape(A, A.rows, A.rows, "cholesky", "A");
-    check_finite(matrix, Part::lower, described(A, "cholesky"));
     cholesky_dense(matrix, described(A, "cholesky"));
 }
 
@@ -247,14 +246,12 @@ void solve_positive(const AnyBlockCyclic& A, const AnyBlockCyclic& B) {
 void solve_triangular(const AnyBlockCyclic& A, const AnyBlockCyclic& B, const TriangularOptions& options) {
     const CollectiveCall call(ranks_of(A.world), "solve_triangular", options.side, options.triangle, options.operation,
                               options.unit_diagonal);
-    const auto matrix = in_place(A, "solve_triangular");
-    auto X = in_place(B, "solve_triangular");
+    const auto matrix = in_place(A, "solve_triangular", options.triangle == Triangle::lower ? Part::lower : Part::upper);
+    auto X = in_place(B, "solve_triangular", Part::all);
     check_shape(A, A.rows, A.rows, "solve_triangular", "A");
     const bool left = options.side == Side::left;
     check_shape(B, left ? A.rows : B.rows, left ? B.columns : A.rows, "solve_triangular", "B");
     check_alike(matrix, X, "solve_triangular");
-    check_finite(matrix, options.triangle == Triangle::lower ? Part::lower : Part::upper, described(A, "solve_triangular"));
-    check_finite(X, Part::all, described(B, "solve_triangular"));
     solve_triangular_dense(matrix, X, options, described(A, "solve_triangular"));
 }
 

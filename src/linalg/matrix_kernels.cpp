@@ -91,7 +91,8 @@ void without_reals(Char job, Char uplo, Int n, void* a, Int ia, Int ja, Int desc
 template <class T>
 const MatrixKernels& table();
 
-// x: prefix; r: prefix of the real type; og: or, un; sy: sy, he; then the drivers for eigenvalues
+#define ARGES_ROUTINE(name, routine) routine,
+// As for ARGES_MATRIX_ROUTINES; then the drivers for eigenvalues.
 #define ARGES_TABLE(T, x, r, og, sy, evd, pevd)                                                                                            \
     template <>                                                                                                                            \
     const MatrixKernels& table<T>() {                                                                                                      \
@@ -101,26 +102,8 @@ const MatrixKernels& table();
                                            sizeof(T),                                                                                      \
                                            std::numeric_limits<real_of<T>>::epsilon(),                                                     \
                                            local::is_complex<T> ? "C" : "T",                                                               \
-                                           x##geqrt_,                                                                                      \
-                                           x##larfb_,                                                                                      \
-                                           x##tpqrt_,                                                                                      \
-                                           x##tpmqrt_,                                                                                     \
-                                           x##gebrd_,                                                                                      \
-                                           x##og##mbr_,                                                                                    \
-                                           x##potrf_,                                                                                      \
-                                           x##trsm_,                                                                                       \
-                                           p##x##geqrf_,                                                                                   \
-                                           p##x##og##gqr_,                                                                                 \
-                                           p##x##gebrd_,                                                                                   \
-                                           p##x##og##mbr_,                                                                                 \
-                                           p##x##potrf_,                                                                                   \
-                                           p##x##trsm_,                                                                                    \
-                                           p##x##gemr2d_,                                                                                  \
-                                           p##x##sy##trd_,                                                                                 \
-                                           evd,                                                                                            \
+                                           ARGES_MATRIX_ROUTINES(ARGES_ROUTINE, x, r, og, sy) evd,                                         \
                                            pevd,                                                                                           \
-                                           r##bdsdc_,                                                                                      \
-                                           r##sterf_,                                                                                      \
                                            L::all_finite,                                                                                  \
                                            L::real_parts,                                                                                  \
                                            L::set,                                                                                         \
@@ -137,6 +120,7 @@ ARGES_TABLE(double, d, d, or, sy, without_reals<dsyevd_>, without_reals<pdsyevd_
 ARGES_TABLE(std::complex<float>, c, s, un, he, cheevd_, pcheevd_)
 ARGES_TABLE(std::complex<double>, z, d, un, he, zheevd_, pzheevd_)
 #undef ARGES_TABLE
+#undef ARGES_ROUTINE
 
 }  // namespace
 

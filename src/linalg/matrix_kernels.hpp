@@ -19,28 +19,14 @@ struct MatrixKernels {
     double epsilon;                       ///< round-off
     const char* adjoint;                  ///< "C" or "T", for LAPACK
 
-    /// @name Routines by their names without prefixes; P? ones begin with p. They are described in fortran.hpp.
+    /// @name Routines by their names without prefixes; P? ones begin with p. They are described in fortran.hpp; bdsdc and sterf are of the
+    /// real type.
     /// @{
-    decltype(&dgeqrt_) geqrt;
-    decltype(&dlarfb_) larfb;
-    decltype(&dtpqrt_) tpqrt;
-    decltype(&dtpmqrt_) tpmqrt;
-    decltype(&dgebrd_) gebrd;
-    decltype(&dormbr_) ormbr;
-    decltype(&dpotrf_) potrf;
-    decltype(&dtrsm_) trsm;
-    decltype(&pdgeqrf_) pgeqrf;
-    decltype(&pdorgqr_) porgqr;
-    decltype(&pdgebrd_) pgebrd;
-    decltype(&pdormbr_) pormbr;
-    decltype(&pdpotrf_) ppotrf;
-    decltype(&pdtrsm_) ptrsm;
-    decltype(&pdgemr2d_) pgemr2d;
-    decltype(&pdsytrd_) psytrd;
+#define ARGES_MEMBER(name, routine) decltype(&routine) name;
+    ARGES_MATRIX_ROUTINES(ARGES_MEMBER, d, d, or, sy)
+#undef ARGES_MEMBER
     decltype(&zheevd_) heevd;    ///< ?SYEVD for real elements, which has no array of reals
     decltype(&pzheevd_) pheevd;  ///< likewise
-    decltype(&dbdsdc_) bdsdc;    ///< of the real type
-    decltype(&dsterf_) sterf;    ///< of the real type
     /// @}
 
     /// False if an element is infinite or not a number.
