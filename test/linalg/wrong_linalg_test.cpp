@@ -99,7 +99,7 @@ TEST(WrongUses, OfMatricizationsAreRefused) {
         {ARGES_USE(svd(with_nan(N)["i|j"])), invalid, {"row 1, column 2", "infinite or not a number"}},
         {ARGES_USE(svd(with_nan(N)["i|j"], randomized(2, 1))), invalid, {"infinite or not a number"}},
         {ARGES_USE(qr(with_nan(N)["ij->j|i"])), invalid, {"row 2, column 1", "infinite or not a number"}},
-        {ARGES_USE(qr(W["i|j"])), "OutOfMemory", {"bytes per rank", "limit"}},
+        {ARGES_USE(qr(W["i|j"])), "OutOfMemory", {"bytes on a rank", "limit"}},
     });
 }
 
