@@ -31,8 +31,6 @@ void take_common(const nb::dict& given, Options& options) {
 
 constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked"};
 
-nb::object vector_of(const std::vector<double>& values) { return array_of(values, {std::ssize(values)}); }
-
 /// The whole factors on every rank, rows by components. Collective.
 template <class Model>
 nb::list factors_of(const Model& model, const std::function<std::int64_t(int)>& columns) {

@@ -5,11 +5,6 @@ namespace arges::python {
 
 namespace {
 
-nb::object vector_of(std::vector<double> values) {
-    const auto count = std::ssize(values);
-    return array_of(std::move(values), {count});
-}
-
 /// None where there is no tensor.
 nb::object tensor_or_none(AnyTensor tensor) { return tensor.any_state() ? nb::cast(std::move(tensor)) : nb::none(); }
 
@@ -27,13 +22,12 @@ nb::tuple svd_of(const AnyTensor& a, const std::string& labels, std::optional<st
                              .method = randomized ? SvdMethod::randomized : SvdMethod::exact,
                              .seed = seed};
     auto result = outside_interpreter([&] { return svd(a[labels], options); });
-    return nb::make_tuple(tensor_or_none(std::move(result.U)), vector_of(std::move(result.s)), tensor_or_none(std::move(result.Vh)),
-                          result.discarded);
+    return nb::make_tuple(tensor_or_none(std::move(result.U)), vector_of(result.s), tensor_or_none(std::move(result.Vh)), result.discarded);
 }
 
 nb::tuple eigh_of(const AnyTensor& a, const std::string& labels, bool vectors, std::int64_t first, std::optional<std::int64_t> count) {
     auto result = outside_interpreter([&] { return eigh(a[labels], {.vectors = vectors, .first = first, .count = count}); });
-    return nb::make_tuple(vector_of(std::move(result.values)), tensor_or_none(std::move(result.vectors)));
+    return nb::make_tuple(vector_of(result.values), tensor_or_none(std::move(result.vectors)));
 }
 
 AnyTensor solve_triangular_of(const AnyTensor& a, const std::string& a_labels, const AnyTensor& b, const std::string& b_labels,
