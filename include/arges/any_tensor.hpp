@@ -334,6 +334,9 @@ class AnyIndexedTensor : public AnyExpression {
 public:
     /// Made by AnyTensor::operator[].
     AnyIndexedTensor(Factor factor, ElementType element);
+    /// An indexed tensor with a type.
+    template <class T>
+    explicit AnyIndexedTensor(const IndexedTensor<T>& typed) : AnyExpression(typed) {}
     /// Copies the expression (not the tensor).
     AnyIndexedTensor(const AnyIndexedTensor&) = default;
     /// Replaces the elements that the labels name; by zeros for an empty sum.

@@ -5,7 +5,7 @@
 
 #include "arges/arges.hpp"
 #include "arges/checkpoint.hpp"
-#include "interface/dense/typed_tensor.hpp"
+#include "interface/sparse/sparse_state.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -78,6 +78,8 @@ T& given(T* pointer, const char* name) {
 }
 /// @throws InvalidArgument for null where there are elements
 void require_array(const void* array, std::int64_t count, const char* name);
+/// @throws InvalidArgument for a tensor that is not dense, or has no floating-point elements
+void require_floating(const AnyTensor& tensor, const char* what);
 /// @throws InvalidArgument for null
 std::string text_of(const char* text, const char* name);
 /// A number of a C enumeration from 0 to `last`. @throws InvalidArgument for another
@@ -109,7 +111,9 @@ class TensorResult {
 public:
     TensorResult() = default;
     TensorResult(arges_tensor** place, const char* name) : place_(&given(place, name)), box_(std::make_unique<arges_tensor>()) {}
+    /// Nothing, without room.
     void give(AnyTensor tensor) noexcept {
+        if (!box_) return;
         box_->tensor = std::move(tensor);
         *place_ = box_.release();
     }

@@ -60,6 +60,13 @@ void require_given(const void* pointer, const char* name) {
     if (pointer == nullptr) refuse(std::string(name) + " is a null pointer; give one that leads somewhere");
 }
 
+void require_floating(const AnyTensor& tensor, const char* what) {
+    state_of(tensor, what);
+    if (tensor.element() >= ElementType::int16)
+        throw InvalidArgument(tensor.title() + ": " + what + " needs floating-point elements, not " + to_string(tensor.element()) +
+                              "; convert the tensor");
+}
+
 void require_array(const void* array, std::int64_t count, const char* name) {
     if (count < 0) refuse("a count of " + std::to_string(count) + "; it must not be negative");
     if (count > 0 && array == nullptr) refuse(std::string(name) + " is a null pointer; give an array of " + std::to_string(count));

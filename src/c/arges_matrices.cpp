@@ -5,30 +5,16 @@
 #include <algorithm>
 
 using namespace arges::c;
+using Matrix = arges::AnyIndexedTensor;
 
 namespace {
-
-/// Room for results, of which null ones are not wanted.
-struct Wanted {
-    TensorResult room;
-    bool is_wanted = false;
-
-    void take(arges_tensor** place, const char* name) {
-        is_wanted = place != nullptr;
-        if (is_wanted) room = TensorResult(place, name);
-    }
-    void give(arges::AnyTensor tensor) noexcept {
-        if (is_wanted) room.give(std::move(tensor));
-    }
-};
 
 /// Numbers of a spectrum as an array for arges_free().
 struct Spectrum {
     std::int64_t count = 0;
     FreeArray<double> numbers;
 
-    template <class T>
-    Spectrum(const arges::World& world, const std::vector<T>& from) : count(std::ssize(from)) {
+    Spectrum(const arges::World& world, const std::vector<double>& from) : count(std::ssize(from)) {
         world.agree([&] { numbers = free_array<double>(count); });
         std::copy(from.begin(), from.end(), numbers.get());
     }
@@ -38,7 +24,7 @@ struct Spectrum {
     }
 };
 
-/// f(tensor, labels) of a dense floating-point tensor; check() looks at the other arguments.
+/// f(tensor with labels) of a dense floating-point tensor; check() looks at the other arguments.
 template <class Check, class F>
 arges_status factorized(const char* function, const arges_tensor* a, const char* labels, Check&& check, F&& f) {
     return guarded(function, [&] {
@@ -49,7 +35,7 @@ arges_status factorized(const char* function, const arges_tensor* a, const char*
             require_floating(own, function);
             check();
         });
-        with_floating(own, function, [&](const auto& tensor) { f(tensor[*own_labels]); });
+        f(own[*own_labels]);
     });
 }
 
@@ -64,31 +50,24 @@ arges_status solved(const char* function, const arges_tensor* a, const char* a_l
             result = TensorResult(x, "x");
             left = labels_of(a_labels, "a_labels");
             right = labels_of(b_labels, "b_labels");
-            const auto& matrix = given(a, "a").tensor;
-            const auto& given_side = given(b, "b").tensor;
-            require_floating(matrix, function);
-            require_floating(given_side, function);
-            if (matrix.element() != given_side.element())
-                refuse("elements of types " + to_string(matrix.element()) + " and " + to_string(given_side.element()) +
-                       "; convert one of the tensors by arges_tensor_convert()");
+            require_floating(given(a, "a").tensor, function);
+            require_floating(given(b, "b").tensor, function);
         });
-        with_floating(a->tensor, function, [&]<class T>(const arges::Tensor<T>& A) {
-            result.give(solve(A[*left], arges::Tensor<T>(b->tensor.dense_state())[*right]));
-        });
+        result.give(solve(a->tensor[*left], b->tensor[*right]));
     });
 }
 
 }  // namespace
 
 arges_status arges_qr(const arges_tensor* a, const char* labels, arges_tensor** q, arges_tensor** r) {
-    Wanted own_q, own_r;
+    TensorResult own_q, own_r;
     return factorized(
         __func__, a, labels,
         [&] {
-            own_q.take(q, "q");
-            own_r.take(r, "r");
+            if (q != nullptr) own_q = {q, "q"};
+            if (r != nullptr) own_r = {r, "r"};
         },
-        [&](const auto& A) {
+        [&](const Matrix& A) {
             auto result = arges::qr(A);
             own_q.give(std::move(result.Q));
             own_r.give(std::move(result.R));
@@ -97,19 +76,19 @@ arges_status arges_qr(const arges_tensor* a, const char* labels, arges_tensor** 
 
 arges_status arges_svd(const arges_tensor* a, const char* labels, int64_t rank, double tolerance, arges_tensor** u, int64_t* count,
                        double** s, arges_tensor** vh) {
-    Wanted own_u, own_vh;
+    TensorResult own_u, own_vh;
     return factorized(
         __func__, a, labels,
         [&] {
-            own_u.take(u, "u");
-            own_vh.take(vh, "vh");
+            if (u != nullptr) own_u = {u, "u"};
+            if (vh != nullptr) own_vh = {vh, "vh"};
         },
-        [&](const auto& A) {
+        [&](const Matrix& A) {
             arges::SvdOptions options;
             if (rank != 0) options.rank = rank;
             options.tolerance = tolerance;
-            options.left = own_u.is_wanted;
-            options.right = own_vh.is_wanted;
+            options.left = u != nullptr;
+            options.right = vh != nullptr;
             auto result = arges::svd(A, options);
             Spectrum spectrum(a->tensor.world(), result.s);
             own_u.give(std::move(result.U));
@@ -119,12 +98,15 @@ arges_status arges_svd(const arges_tensor* a, const char* labels, int64_t rank, 
 }
 
 arges_status arges_eigh(const arges_tensor* a, const char* labels, int64_t* count, double** values, arges_tensor** vectors) {
-    Wanted own;
+    TensorResult own;
     return factorized(
-        __func__, a, labels, [&] { own.take(vectors, "vectors"); },
-        [&](const auto& A) {
+        __func__, a, labels,
+        [&] {
+            if (vectors != nullptr) own = {vectors, "vectors"};
+        },
+        [&](const Matrix& A) {
             arges::EighOptions options;
-            options.vectors = own.is_wanted;
+            options.vectors = vectors != nullptr;
             auto result = arges::eigh(A, options);
             Spectrum spectrum(a->tensor.world(), result.values);
             spectrum.give(count, values);
@@ -135,15 +117,15 @@ arges_status arges_eigh(const arges_tensor* a, const char* labels, int64_t* coun
 arges_status arges_cholesky(const arges_tensor* a, const char* labels, arges_tensor** l) {
     TensorResult result;
     return factorized(
-        __func__, a, labels, [&] { result = TensorResult(l, "l"); }, [&](const auto& A) { result.give(arges::cholesky(A)); });
+        __func__, a, labels, [&] { result = TensorResult(l, "l"); }, [&](const Matrix& A) { result.give(arges::cholesky(A)); });
 }
 
 arges_status arges_solve_positive(const arges_tensor* a, const char* a_labels, const arges_tensor* b, const char* b_labels,
                                   arges_tensor** x) {
-    return solved(__func__, a, a_labels, b, b_labels, x, [](const auto& A, const auto& B) { return arges::solve_positive(A, B); });
+    return solved(__func__, a, a_labels, b, b_labels, x, [](const Matrix& A, const Matrix& B) { return arges::solve_positive(A, B); });
 }
 
 arges_status arges_least_squares(const arges_tensor* a, const char* a_labels, const arges_tensor* b, const char* b_labels,
                                  arges_tensor** x) {
-    return solved(__func__, a, a_labels, b, b_labels, x, [](const auto& A, const auto& B) { return arges::least_squares(A, B).X; });
+    return solved(__func__, a, a_labels, b, b_labels, x, [](const Matrix& A, const Matrix& B) { return arges::least_squares(A, B).X; });
 }

@@ -7,7 +7,6 @@
 #include "decompose/factor_tensor.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "interface/dense/tensor_state.hpp"
-#include "linalg/checks.hpp"
 #include "local/contract.hpp"
 #include "plan/movement/movement.hpp"
 
@@ -16,8 +15,6 @@
 namespace arges::decompose {
 
 namespace {
-
-using linalg::DenseTensor;
 
 /// Steps of a Tucker decomposition on one rank.
 class TruncationMemory {
@@ -67,7 +64,7 @@ public:
         st_hosvd();
         World dry = World::dry_run(world_.size(), world_.torus());
         dry.set_memory_limit(world_.memory_limit());
-        const DenseTensor tensor(kernels(), dry, layout_.extents(), "");
+        const auto tensor = zeros(dry, layout_.extents());
         const auto in_use = dry.memory_in_use();
         dry.reset_peak();
         sweep(dry, tensor, 0, layout_.order());
@@ -78,7 +75,9 @@ public:
 
 private:
     std::int64_t bytes(const Layout& layout) const { return array_memory(layout.local_size(world_.rank()) * elements_.size); }
-    const linalg::MatrixKernels& kernels() const { return linalg::matrix_kernels(elements_); }
+    AnyTensor zeros(const World& dry, std::vector<std::int64_t> extents) const {
+        return AnyTensor(elements_, Storage::dense, dry, std::move(extents), GivenSymmetry(), "");
+    }
 
     /// Bytes of the messages and lists of a movement on the rank that has most.
     std::int64_t messages(const Layout& from, const Layout& to) const {
@@ -136,9 +135,9 @@ private:
     }
 
     /// The statements of a sweep of hooi, in the dry run.
-    void sweep(const World& dry, const DenseTensor& tensor, int begin, int end) {
+    void sweep(const World& dry, const AnyTensor& tensor, int begin, int end) {
         if (end - begin == 1) {
-            const auto& layout = tensor.state()->layout;
+            const auto& layout = tensor.dense_state()->layout;
             std::int64_t leaf = truncation(layout, begin);
             if (layout.slot(begin).grid_length() > 1) leaf += 3 * bytes(layout_with_whole_mode(layout, begin, {}));
             leaf_bytes_ = std::max(leaf_bytes_, leaf + 2 * held_core_);
@@ -149,20 +148,20 @@ private:
         sweep(dry, multiplied(dry, tensor, begin, middle), middle, end);
     }
 
-    DenseTensor multiplied(const World& dry, const DenseTensor& tensor, int begin, int end) const {
+    AnyTensor multiplied(const World& dry, const AnyTensor& tensor, int begin, int end) const {
         auto labels = numbered_labels('x', tensor.order());
         auto extents = tensor.extents();
-        std::vector<Factor> product{tensor[labels]};
+        AnyExpression product = tensor[labels];
         for (int m = begin; m < end; ++m) {
             const std::size_t place = m;
-            const DenseTensor factor(kernels(), dry, {extents[place], ranks_[place]}, "");
+            const auto factor = zeros(dry, {extents[place], ranks_[place]});
             const auto truncated = "y" + std::to_string(m + 1);
-            product.push_back(factor[std::vector<std::string>{labels[place], truncated}]);
+            product = product * factor[std::vector<std::string>{labels[place], truncated}];
             labels[place] = truncated;
             extents[place] = ranks_[place];
         }
-        DenseTensor result(kernels(), dry, extents, "");
-        linalg::assign(result[labels], std::move(product));
+        auto result = zeros(dry, extents);
+        result[labels] = product;
         return result;
     }
 

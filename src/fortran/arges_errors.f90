@@ -28,7 +28,8 @@ module arges_errors
 contains
 
     !> Ends a call: its status goes to the caller. Without `status` an error stops the program, on all ranks.
-    !> (Messages of deferred length are not handed on from one optional argument to another, which gfortran 12 gets wrong.)
+    !> (Messages of deferred length are not handed on from one optional argument to another, which gfortran 12 gets wrong: so
+    !> procedures include outcome.inc and end_call.inc.)
     subroutine finish(code, status)
         integer(c_int), intent(in) :: code
         integer, intent(out), optional :: status

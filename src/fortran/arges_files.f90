@@ -38,28 +38,22 @@ contains
         character(*), intent(in) :: path
         integer(c_int), intent(in) :: element
         type(arges_tensor), intent(inout) :: tensor
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_read_tensor(world%handle, trim(path)//c_null_char, element, made)
         if (code == arges_ok) call take(tensor, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Writes a dense floating-point tensor as .npy.
     subroutine arges_write_npy(tensor, path, status, message)
         type(arges_tensor), intent(in) :: tensor
         character(*), intent(in) :: path
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_write_npy(tensor%handle, trim(path)//c_null_char)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Reads a sparse tensor: .tns, .tns.gz, MatrixMarket, .atns, SPLATT's .bin.
@@ -68,28 +62,22 @@ contains
         character(*), intent(in) :: path
         integer(c_int), intent(in) :: element
         type(arges_tensor), intent(inout) :: tensor
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_read_sparse(world%handle, trim(path)//c_null_char, element, made)
         if (code == arges_ok) call take(tensor, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Writes a sparse tensor in the form that the name asks for.
     subroutine arges_write_sparse(tensor, path, status, message)
         type(arges_tensor), intent(in) :: tensor
         character(*), intent(in) :: path
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_write_sparse(tensor%handle, trim(path)//c_null_char)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Starts a checkpoint.
@@ -97,18 +85,15 @@ contains
         class(arges_checkpoint), intent(inout) :: self
         type(arges_world), intent(in) :: world
         character(*), intent(in) :: path
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_checkpoint_create(world%handle, trim(path)//c_null_char, made)
         if (code == arges_ok) then
             call self%destroy()
             self%handle = made
         end if
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Adds a dense floating-point tensor.
@@ -116,13 +101,10 @@ contains
         class(arges_checkpoint), intent(in) :: self
         character(*), intent(in) :: name
         type(arges_tensor), intent(in) :: tensor
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_checkpoint_add(self%handle, trim(name)//c_null_char, tensor%handle)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Keeps an integer, as the number of iterations; that of rank 0 counts.
@@ -130,13 +112,10 @@ contains
         class(arges_checkpoint), intent(in) :: self
         character(*), intent(in) :: name
         integer(int64), intent(in) :: number
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_checkpoint_set_int64(self%handle, trim(name)//c_null_char, number)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Keeps a number, as an energy; that of rank 0 counts.
@@ -144,25 +123,19 @@ contains
         class(arges_checkpoint), intent(in) :: self
         character(*), intent(in) :: name
         real(real64), intent(in) :: number
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_checkpoint_set_float64(self%handle, trim(name)//c_null_char, number)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Completes the file.
     subroutine checkpoint_commit(self, status, message)
         class(arges_checkpoint), intent(in) :: self
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_checkpoint_commit(self%handle)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Destroys the handle; a file that was not committed is discarded.
@@ -187,15 +160,12 @@ contains
         type(arges_world), intent(in) :: world
         character(*), intent(in) :: path, name
         type(arges_tensor), intent(inout) :: tensor
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_checkpoint_read(world%handle, trim(path)//c_null_char, trim(name)//c_null_char, made)
         if (code == arges_ok) call take(tensor, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Reads an integer of a checkpoint.
@@ -203,13 +173,10 @@ contains
         type(arges_world), intent(in) :: world
         character(*), intent(in) :: path, name
         integer(int64), intent(out) :: number
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_checkpoint_read_int64(world%handle, trim(path)//c_null_char, trim(name)//c_null_char, number)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Reads a number of a checkpoint.
@@ -217,13 +184,10 @@ contains
         type(arges_world), intent(in) :: world
         character(*), intent(in) :: path, name
         real(real64), intent(out) :: number
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_checkpoint_read_float64(world%handle, trim(path)//c_null_char, trim(name)//c_null_char, number)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
 end module arges_files

@@ -18,18 +18,15 @@ contains
         type(arges_tensor), intent(in) :: a
         character(*), intent(in) :: labels
         type(arges_tensor), intent(inout), optional :: q, r
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr), allocatable :: own_q, own_r
-        integer(c_int) :: code
 
         if (present(q)) allocate (own_q)
         if (present(r)) allocate (own_r)
         code = c_qr(a%handle, trim(labels)//c_null_char, own_q, own_r)
         if (code == arges_ok .and. present(q)) call take(q, own_q)
         if (code == arges_ok .and. present(r)) call take(r, own_r)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> a = u diag(s) vh. rank: keep at most so many singular values; tolerance: cut as many as leave |a - u s vh| <= tolerance |a|.
@@ -40,13 +37,11 @@ contains
         real(real64), allocatable, intent(out), optional :: s(:)
         integer, intent(in), optional :: rank
         real(real64), intent(in), optional :: tolerance
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr), allocatable :: own_u, own_vh
         type(c_ptr) :: values
         integer(c_int64_t) :: count, own_rank
         real(c_double) :: own_tolerance
-        integer(c_int) :: code
 
         own_rank = 0
         own_tolerance = 0
@@ -60,8 +55,7 @@ contains
             if (present(u)) call take(u, own_u)
             if (present(vh)) call take(vh, own_vh)
         end if
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Eigenvalues, ascending, and vectors of a symmetric (Hermitian) matrix.
@@ -70,12 +64,10 @@ contains
         character(*), intent(in) :: labels
         real(real64), allocatable, intent(out), optional :: values(:)
         type(arges_tensor), intent(inout), optional :: vectors
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr), allocatable :: own_vectors
         type(c_ptr) :: own_values
         integer(c_int64_t) :: count
-        integer(c_int) :: code
 
         if (present(vectors)) allocate (own_vectors)
         code = c_eigh(a%handle, trim(labels)//c_null_char, count, own_values, own_vectors)
@@ -83,8 +75,7 @@ contains
             call take_numbers(own_values, count, values)
             if (present(vectors)) call take(vectors, own_vectors)
         end if
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> a = l l^H.
@@ -92,15 +83,12 @@ contains
         type(arges_tensor), intent(in) :: a
         character(*), intent(in) :: labels
         type(arges_tensor), intent(inout) :: l
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_cholesky(a%handle, trim(labels)//c_null_char, made)
         if (code == arges_ok) call take(l, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> a x = b for a positive definite a.
@@ -108,15 +96,12 @@ contains
         type(arges_tensor), intent(in) :: a, b
         character(*), intent(in) :: a_labels, b_labels
         type(arges_tensor), intent(inout) :: x
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_solve_positive(a%handle, trim(a_labels)//c_null_char, b%handle, trim(b_labels)//c_null_char, made)
         if (code == arges_ok) call take(x, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> The x of least norm that makes |a x - b| least.
@@ -124,15 +109,12 @@ contains
         type(arges_tensor), intent(in) :: a, b
         character(*), intent(in) :: a_labels, b_labels
         type(arges_tensor), intent(inout) :: x
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_least_squares(a%handle, trim(a_labels)//c_null_char, b%handle, trim(b_labels)//c_null_char, made)
         if (code == arges_ok) call take(x, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Numbers of C as an array of Fortran.

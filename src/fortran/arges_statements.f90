@@ -39,9 +39,7 @@ contains
         type(arges_tensor), intent(in), optional :: b
         character(*), intent(in), optional :: b_labels
         type(*), intent(in), optional :: alpha(..), beta(..)
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
         character(:), allocatable :: own_labels
         type(c_ptr) :: second
 
@@ -50,8 +48,7 @@ contains
         call to_c(b_labels, own_labels)
         code = c_f_contract(alpha, a%handle, trim(a_labels)//c_null_char, second, own_labels, beta, c%handle, &
                trim(c_labels)//c_null_char)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Product of any number of tensors, e.g. call arges_einsum('ijk,ja,ka->ia', [X, A, B], Y); order, fusion and grid are chosen
@@ -60,16 +57,13 @@ contains
         character(*), intent(in) :: text
         type(arges_tensor), intent(in) :: operands(:)
         type(arges_tensor), intent(inout) :: result
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
         integer :: i
 
         code = c_einsum(trim(text)//c_null_char, size(operands, kind=c_int), [(operands(i)%handle, i=1, size(operands))], made)
         if (code == arges_ok) call take(result, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> A statement without terms. Local.
@@ -77,10 +71,8 @@ contains
         class(arges_statement), intent(inout) :: self
         type(arges_tensor), intent(in) :: left
         character(*), intent(in) :: labels
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_statement_create(left%handle, trim(labels)//c_null_char, made)
         if (code == arges_ok) then
@@ -89,8 +81,7 @@ contains
             self%element = left%element_type()
             call left%world(self%world)
         end if
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Destroys the statement. Local.
@@ -122,10 +113,8 @@ contains
         type(*), intent(in), optional :: alpha(..)
         integer(c_int), intent(in), optional :: projection
         logical, intent(in), optional :: conjugate_a, conjugate_b
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         logical :: is_conjugated(2)
-        integer(c_int) :: code
         integer :: longest
 
         is_conjugated = .false.
@@ -146,8 +135,7 @@ contains
         else
             code = added(self, [a], [a_labels], alpha, projection, is_conjugated(:1))
         end if
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Adds alpha times a product of any number of tensors; of none, the number. Local.
@@ -158,13 +146,10 @@ contains
         type(*), intent(in), optional :: alpha(..)
         integer(c_int), intent(in), optional :: projection
         logical, intent(in), optional :: conjugated(:)
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = added(self, factors, labels, alpha, projection, conjugated)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     integer(c_int) function added(self, factors, labels, alpha, projection, conjugated) result(code)
@@ -207,16 +192,13 @@ contains
         type(arges_tensor), intent(in) :: mask
         character(*), intent(in) :: labels
         logical, intent(in), optional :: complement
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
         integer(c_int) :: is_complement
 
         is_complement = 0
         if (present(complement)) is_complement = merge(1_c_int, 0_c_int, complement)
         code = c_statement_where(self%handle, mask%handle, trim(labels)//c_null_char, is_complement)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Vouches for labels that may look mistyped in all terms: those of the output that a term does not depend on, and those that
@@ -224,29 +206,23 @@ contains
     subroutine statement_vouch(self, repeated, summed, status, message)
         class(arges_statement), intent(inout) :: self
         character(*), intent(in), optional :: repeated, summed
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
         character(:), allocatable :: own_repeated, own_summed
 
         call to_c(repeated, own_repeated)
         call to_c(summed, own_summed)
         code = c_statement_vouch(self%handle, own_repeated, own_summed)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> left = terms + beta * left; beta is 0 without. May run many times; plans are kept. Collective.
     subroutine statement_run(self, beta, status, message)
         class(arges_statement), intent(in) :: self
         type(*), intent(in), optional :: beta(..)
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_f_statement_run(self%handle, self%world%handle, self%element, beta)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> The plan as text: grid, bytes per step and rank, memory. Local.
@@ -254,30 +230,24 @@ contains
         class(arges_statement), intent(in) :: self
         character(:), allocatable, intent(out) :: text
         type(*), intent(in), optional :: beta(..)
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: plan
-        integer(c_int) :: code
 
         code = c_f_statement_explain(self%handle, self%element, beta, plan)
         if (code == arges_ok) then
             text = text_of(plan)
             call c_free(plan)
         end if
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Divides the left-hand side by the sum of the terms, element by element. Collective.
     subroutine statement_divide(self, status, message)
         class(arges_statement), intent(in) :: self
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_statement_divide(self%handle)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
 end module arges_statements

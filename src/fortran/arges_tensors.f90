@@ -88,17 +88,14 @@ contains
         class(arges_world), intent(inout) :: self
         integer, intent(in) :: comm
         character(*), intent(in), optional :: torus
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         character(:), allocatable :: own_torus
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         call to_c(torus, own_torus)
         code = c_world_create_f(int(comm, c_int), own_torus, made)
         if (code == arges_ok) call replace_world(self, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Imaginary ranks for planning: statements are planned and not executed. Local.
@@ -106,17 +103,14 @@ contains
         class(arges_world), intent(inout) :: self
         integer, intent(in) :: ranks
         character(*), intent(in), optional :: torus
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         character(:), allocatable :: own_torus
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         call to_c(torus, own_torus)
         code = c_world_create_dry_run(int(ranks, c_int64_t), own_torus, made)
         if (code == arges_ok) call replace_world(self, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     subroutine replace_world(self, made)
@@ -172,15 +166,12 @@ contains
         class(arges_world), intent(in) :: self
         integer, intent(in) :: own_status
         character(*), intent(in), optional :: own_message
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
         character(:), allocatable :: text
 
         call to_c(own_message, text)
         code = c_world_agree(self%handle, int(own_status, c_int), text)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Limit in bytes on what tensors and operations hold on one rank. Local.
@@ -195,13 +186,10 @@ contains
     subroutine world_set_memory_limit(self, bytes, status, message)
         class(arges_world), intent(inout) :: self
         integer(int64), intent(in) :: bytes
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = c_world_set_memory_limit(self%handle, bytes)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Bytes of tensors on this rank now, and the most that tensors and planned work have taken since the last reset. Local.
@@ -248,13 +236,10 @@ contains
         integer(int64), intent(in) :: extents(:)
         character(*), intent(in), optional :: letters, symmetry, name
         logical, intent(in), optional :: sparse
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = created(self, world, element, extents, letters, symmetry, name, sparse)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> Likewise.
@@ -265,13 +250,10 @@ contains
         integer(int32), intent(in) :: extents(:)
         character(*), intent(in), optional :: letters, symmetry, name
         logical, intent(in), optional :: sparse
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
-        integer(c_int) :: code
+        include 'outcome.inc'
 
         code = created(self, world, element, int(extents, int64), letters, symmetry, name, sparse)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     integer(c_int) function created(self, world, element, extents, letters, symmetry, name, sparse) result(code)
@@ -326,30 +308,24 @@ contains
         class(arges_tensor), intent(in) :: self
         integer(c_int), intent(in) :: element
         type(arges_tensor), intent(inout) :: result
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_tensor_convert(self%handle, element, made)
         if (code == arges_ok) call take(result, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> A sparse tensor in dense form.
     subroutine tensor_to_dense(self, result, status, message)
         class(arges_tensor), intent(in) :: self
         type(arges_tensor), intent(inout) :: result
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         code = c_tensor_to_dense(self%handle, made)
         if (code == arges_ok) call take(result, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> The elements of a dense tensor that are not zero, or those whose magnitude is over a cutoff.
@@ -357,18 +333,15 @@ contains
         class(arges_tensor), intent(in) :: self
         type(arges_tensor), intent(inout) :: result
         real(real64), intent(in), optional :: cutoff
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         type(c_ptr) :: made
         real(real64) :: own_cutoff
-        integer(c_int) :: code
 
         own_cutoff = -1
         if (present(cutoff)) own_cutoff = cutoff
         code = c_tensor_to_sparse(self%handle, own_cutoff, made)
         if (code == arges_ok) call take(result, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     !> The elements under another symmetry: one of each orbit is taken, or all are unpacked (without letters and symmetry).
@@ -376,18 +349,15 @@ contains
         class(arges_tensor), intent(in) :: self
         type(arges_tensor), intent(inout) :: result
         character(*), intent(in), optional :: letters, symmetry
-        integer, intent(out), optional :: status
-        character(:), allocatable, intent(out), optional :: message
+        include 'outcome.inc'
         character(:), allocatable :: own_letters, own_symmetry
         type(c_ptr) :: made
-        integer(c_int) :: code
 
         call to_c(letters, own_letters)
         call to_c(symmetry, own_symmetry)
         code = c_tensor_with_symmetry(self%handle, own_letters, own_symmetry, made)
         if (code == arges_ok) call take(result, made)
-        if (present(message)) message = message_of(code)
-        call finish(code, status)
+        include 'end_call.inc'
     end subroutine
 
     include 'tensor_parts.inc'

@@ -16,30 +16,17 @@ MatrixSide side_of(const std::vector<std::int64_t>& extents, int first) {
     return side;
 }
 
-OutOfMemory over_limit(const std::string& what, std::int64_t bytes, const std::string& purpose, std::int64_t left) {
-    return OutOfMemory(what + ": " + std::to_string(bytes) + " bytes per rank for " + purpose + ", with " + std::to_string(left) +
-                       " left under the limit; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-}
-
 }  // namespace
 
 HeldMemory::HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose)
-    : world_(std::move(world)), bytes_(bytes) {
-    const auto left = world_->least_free_bytes();
-    world_->make_room(bytes);
-    if (bytes > left) {
-        world_.reset();
-        throw over_limit(what, bytes, purpose, left);
-    }
-    world_->hold(bytes);
+    : world_(std::move(world)) {
+    world_->require_everywhere(bytes, what + ": " + purpose);
+    world_->hold(bytes_ = bytes);
 }
 
 void reserve_buffers(WorldState& world, const MatrixExchange& exchange, std::int64_t element_bytes, const std::string& what) {
-    const auto& comm = world.communicator();
-    const auto buffers = comm.maximum(exchange.buffer_elements() * element_bytes), lists = comm.maximum(exchange.list_bytes());
-    const auto left = world.least_free_bytes();
-    if (buffers + lists > left) throw over_limit(what, buffers + lists, "moving a matrix", left);
-    world.note_working(buffers + lists);
+    const auto buffers = world.most(exchange.buffer_elements() * element_bytes);
+    world.require_everywhere(buffers + world.most(exchange.list_bytes()), what + ": moving a matrix");
     world.agree([&] { world.workspace().reserve(Workspace::padded(buffers) + 64); });
 }
 
@@ -122,8 +109,8 @@ DistributedMatrix load(const TensorState& tensor, const Matricization& labels, c
     return matrix;
 }
 
-std::shared_ptr<TensorState> store(const World& world, DistributedMatrix&& matrix, const std::vector<std::int64_t>& row_extents,
-                                   const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint) {
+AnyTensor store(const World& world, DistributedMatrix&& matrix, const std::vector<std::int64_t>& row_extents,
+                const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint) {
     auto& state = *world.state();
     const auto& kernels = matrix.kernels();
     const auto extents = joined(row_extents, column_extents);
@@ -137,7 +124,9 @@ std::shared_ptr<TensorState> store(const World& world, DistributedMatrix&& matri
     Buffer<std::byte> elements;
     if (exchange.is_identity()) elements = matrix.release();
     const bool adopted = elements.size() > 0;
-    if (adopted && adjoint) kernels.conjugate(elements.data(), elements.size() / kernels.size);
+    if (adopted && adjoint)
+        kernels.elements().transfer_listed({elements.size() / kernels.size}, elements.data(), elements.data(), nullptr,
+                                           {.conjugate = true});
     {
         const HeldMemory room(world.state(), layout.max_local_size() * kernels.size, name);
         reserve_buffers(state, exchange, kernels.size, name);
@@ -148,7 +137,7 @@ std::shared_ptr<TensorState> store(const World& world, DistributedMatrix&& matri
         if (!adopted) exchange.scatter(kernels, matrix.data(), elements.data(), adjoint, state.workspace());
     }
     result->relocate(layout, std::move(elements));
-    return result;
+    return AnyTensor(std::move(result));
 }
 
 }  // namespace arges::linalg

@@ -123,8 +123,8 @@ DistributedMatrix load(const TensorState& tensor, const Matricization& labels, c
 
 /// A new tensor with the extents of rows, then columns (with `adjoint`: of the adjoint matrix), and the elements of a matrix,
 /// which it takes over where it lies right. Collective.
-std::shared_ptr<TensorState> store(const World& world, DistributedMatrix&& matrix, const std::vector<std::int64_t>& row_extents,
-                                   const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint = false);
+AnyTensor store(const World& world, DistributedMatrix&& matrix, const std::vector<std::int64_t>& row_extents,
+                const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint = false);
 
 /// Throws InvalidArgument on every rank if an element is infinite or not a number. Collective.
 void check_finite(const DistributedMatrix& matrix, Part part, const std::string& text);

@@ -81,4 +81,11 @@ void dpotri_(Char uplo, Int n, double* a, Int lda, int* info, Length);
 
 }  // extern "C"
 
+/// each(name, routine) for what MatrixKernels hold of a type. x: its prefix; r: that of the real type; og: or, un; sy: sy, he
+#define ARGES_MATRIX_ROUTINES(each, x, r, og, sy)                                                                                          \
+    each(geqrt, x##geqrt_) each(larfb, x##larfb_) each(tpqrt, x##tpqrt_) each(tpmqrt, x##tpmqrt_) each(gebrd, x##gebrd_)                   \
+        each(ormbr, x##og##mbr_) each(potrf, x##potrf_) each(trsm, x##trsm_) each(pgeqrf, p##x##geqrf_) each(porgqr, p##x##og##gqr_)       \
+            each(pgebrd, p##x##gebrd_) each(pormbr, p##x##og##mbr_) each(ppotrf, p##x##potrf_) each(ptrsm, p##x##trsm_)                    \
+                each(pgemr2d, p##x##gemr2d_) each(psytrd, p##x##sy##trd_) each(bdsdc, r##bdsdc_) each(sterf, r##sterf_)
+
 }  // namespace arges::linalg

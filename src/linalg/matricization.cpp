@@ -41,12 +41,7 @@ SplitLabels split(const Labels& labels, const std::string& text) {
     if (result.rows.empty() || result.columns.empty())
         throw InvalidArgument(text + ": no label on the " + (result.rows.empty() ? "left" : "right") +
                               " of the bar; a matrix with one row or column needs a dimension of extent 1");
-    if (arrow_length > 0) {
-        result.dimensions.assign(names.begin(), names.begin() + arrow);
-    } else {
-        result.dimensions = result.rows;
-        result.dimensions.insert(result.dimensions.end(), result.columns.begin(), result.columns.end());
-    }
+    result.dimensions = arrow_length > 0 ? Names(names.begin(), names.begin() + arrow) : joined(result.rows, result.columns);
     return result;
 }
 
@@ -91,8 +86,7 @@ Matricization parse_matricization(const Labels& labels, const std::vector<std::i
         throw InvalidArgument(text + ": " + std::to_string(all.dimensions.size()) + " labels for a tensor of order " +
                               std::to_string(extents.size()) + "; give one label per dimension");
     check_names(all.dimensions, text);
-    auto matrix_labels = all.rows;
-    matrix_labels.insert(matrix_labels.end(), all.columns.begin(), all.columns.end());
+    const auto matrix_labels = joined(all.rows, all.columns);
     check_names(matrix_labels, text);
     if (matrix_labels.size() != extents.size())
         throw InvalidArgument(text + ": " + std::to_string(matrix_labels.size()) + " labels behind the arrow and " +
@@ -121,11 +115,6 @@ void check_square(const Matricization& matrix, const std::string& what) {
         throw InvalidArgument(what + " of " + matrix.text + ": the rows are " + list(matrix.rows) + " and the columns " +
                               list(matrix.columns) + ", so the matrix is " + std::to_string(matrix.rows.size) + " x " +
                               std::to_string(matrix.columns.size) + "; it must be square");
-}
-
-std::vector<std::int64_t> joined(std::vector<std::int64_t> first, const std::vector<std::int64_t>& second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
 }
 
 }  // namespace arges::linalg

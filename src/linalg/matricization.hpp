@@ -39,7 +39,11 @@ MatrixSide matched(const MatrixSide& side, const MatrixSide& like, const std::st
 /// Throws InvalidArgument unless there are as many rows as columns.
 void check_square(const Matricization& matrix, const std::string& what);
 
-/// Extents of one side, then of another.
-std::vector<std::int64_t> joined(std::vector<std::int64_t> first, const std::vector<std::int64_t>& second);
+/// Extents, or labels, of one side, then of another.
+template <class T>
+std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+}
 
 }  // namespace arges::linalg

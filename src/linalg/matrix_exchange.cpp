@@ -134,7 +134,7 @@ void copy(const MatrixKernels& kernels, const std::array<TransferSide, 2>& from_
         axes[a].from = listed(f);
         axes[a].to = listed(t);
     }
-    kernels.transfer(axes, from, to, conjugate);
+    kernels.elements().transfer(axes, from, to, nullptr, {.conjugate = conjugate});
 }
 
 }  // namespace

@@ -2,9 +2,7 @@
 #include "linalg/matrix_kernels.hpp"
 
 #include "arges/error.hpp"
-#include "arges/sparse_tensor.hpp"
 #include "local/scalar.hpp"
-#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +19,6 @@ struct Loops {
     static const T* in(const void* elements) { return static_cast<const T*>(elements); }
     static T* out(void* elements) { return static_cast<T*>(elements); }
 
-    static void transfer(std::span<const local::TransferAxis> axes, const void* from, void* to, bool conjugate) {
-        local::transfer<T>(axes, in(from), out(to), T(1), {conjugate, false});
-    }
     /// Without a branch in the loop.
     static bool all_finite(const void* elements, std::int64_t count) {
         const auto* const values = static_cast<const R*>(elements);
@@ -44,7 +39,6 @@ struct Loops {
     static void set_reals(const void* reals, std::int64_t count, void* elements) {
         std::copy_n(static_cast<const R*>(reals), count, out(elements));
     }
-    static double magnitude(const void* element) { return std::abs(*in(element)); }
     static void compare(const void* a, const void* b, std::int64_t count, double& difference, double& size) {
         for (std::int64_t i = 0; i < count; ++i) {
             difference = std::max(difference, static_cast<double>(std::abs(in(a)[i] - in(b)[i])));
@@ -80,15 +74,6 @@ struct Loops {
             r[i + i * width] = size;
         }
     }
-    static void conjugate(void* elements, std::int64_t count) {
-        if constexpr (local::is_complex<T>) std::transform(in(elements), in(elements) + count, out(elements), local::conjugate<T>);
-    }
-    static double norm(const Factor& tensor) {
-        return tensor.sparse ? SparseTensor<T>(tensor.sparse).norm() : Tensor<T>(tensor.tensor).norm();
-    }
-    static void fill_random(const std::shared_ptr<TensorState>& tensor, std::uint64_t seed, double low, double high) {
-        Tensor<T>(tensor).fill_random(seed, static_cast<R>(low), static_cast<R>(high));
-    }
 };
 
 /// Drivers for real elements with the arguments of those for complex ones.
@@ -106,7 +91,8 @@ void without_reals(Char job, Char uplo, Int n, void* a, Int ia, Int ja, Int desc
 template <class T>
 const MatrixKernels& table();
 
-// x: prefix; r: prefix of the real type; og: or, un; sy: sy, he; then the drivers for eigenvalues
+#define ARGES_ROUTINE(name, routine) routine,
+// As for ARGES_MATRIX_ROUTINES; then the drivers for eigenvalues.
 #define ARGES_TABLE(T, x, r, og, sy, evd, pevd)                                                                                            \
     template <>                                                                                                                            \
     const MatrixKernels& table<T>() {                                                                                                      \
@@ -116,40 +102,17 @@ const MatrixKernels& table();
                                            sizeof(T),                                                                                      \
                                            std::numeric_limits<real_of<T>>::epsilon(),                                                     \
                                            local::is_complex<T> ? "C" : "T",                                                               \
-                                           x##geqrt_,                                                                                      \
-                                           x##larfb_,                                                                                      \
-                                           x##tpqrt_,                                                                                      \
-                                           x##tpmqrt_,                                                                                     \
-                                           x##gebrd_,                                                                                      \
-                                           x##og##mbr_,                                                                                    \
-                                           x##potrf_,                                                                                      \
-                                           x##trsm_,                                                                                       \
-                                           p##x##geqrf_,                                                                                   \
-                                           p##x##og##gqr_,                                                                                 \
-                                           p##x##gebrd_,                                                                                   \
-                                           p##x##og##mbr_,                                                                                 \
-                                           p##x##potrf_,                                                                                   \
-                                           p##x##trsm_,                                                                                    \
-                                           p##x##gemr2d_,                                                                                  \
-                                           p##x##sy##trd_,                                                                                 \
-                                           evd,                                                                                            \
+                                           ARGES_MATRIX_ROUTINES(ARGES_ROUTINE, x, r, og, sy) evd,                                         \
                                            pevd,                                                                                           \
-                                           r##bdsdc_,                                                                                      \
-                                           r##sterf_,                                                                                      \
-                                           L::transfer,                                                                                    \
                                            L::all_finite,                                                                                  \
                                            L::real_parts,                                                                                  \
                                            L::set,                                                                                         \
                                            L::set_reals,                                                                                   \
-                                           L::magnitude,                                                                                   \
                                            L::compare,                                                                                     \
                                            L::phases,                                                                                      \
                                            L::multiply,                                                                                    \
                                            L::scale,                                                                                       \
-                                           L::make_diagonal_real,                                                                          \
-                                           L::conjugate,                                                                                   \
-                                           L::norm,                                                                                        \
-                                           L::fill_random};                                                                                \
+                                           L::make_diagonal_real};                                                                         \
         return kernels;                                                                                                                    \
     }
 ARGES_TABLE(float, s, s, or, sy, without_reals<ssyevd_>, without_reals<pssyevd_>)
@@ -157,6 +120,7 @@ ARGES_TABLE(double, d, d, or, sy, without_reals<dsyevd_>, without_reals<pdsyevd_
 ARGES_TABLE(std::complex<float>, c, s, un, he, cheevd_, pcheevd_)
 ARGES_TABLE(std::complex<double>, z, d, un, he, zheevd_, pzheevd_)
 #undef ARGES_TABLE
+#undef ARGES_ROUTINE
 
 }  // namespace
 

@@ -3,13 +3,10 @@
 #pragma once
 
 #include "arges/element_kernels.hpp"
-#include "interface/dense/tensor_state.hpp"
 #include "linalg/fortran.hpp"
 
 #include <complex>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <vector>
 
 namespace arges::linalg {
@@ -22,32 +19,16 @@ struct MatrixKernels {
     double epsilon;                       ///< round-off
     const char* adjoint;                  ///< "C" or "T", for LAPACK
 
-    /// @name Routines by their names without prefixes; P? ones begin with p. They are described in fortran.hpp.
+    /// @name Routines by their names without prefixes; P? ones begin with p. They are described in fortran.hpp; bdsdc and sterf are of the
+    /// real type.
     /// @{
-    decltype(&dgeqrt_) geqrt;
-    decltype(&dlarfb_) larfb;
-    decltype(&dtpqrt_) tpqrt;
-    decltype(&dtpmqrt_) tpmqrt;
-    decltype(&dgebrd_) gebrd;
-    decltype(&dormbr_) ormbr;
-    decltype(&dpotrf_) potrf;
-    decltype(&dtrsm_) trsm;
-    decltype(&pdgeqrf_) pgeqrf;
-    decltype(&pdorgqr_) porgqr;
-    decltype(&pdgebrd_) pgebrd;
-    decltype(&pdormbr_) pormbr;
-    decltype(&pdpotrf_) ppotrf;
-    decltype(&pdtrsm_) ptrsm;
-    decltype(&pdgemr2d_) pgemr2d;
-    decltype(&pdsytrd_) psytrd;
+#define ARGES_MEMBER(name, routine) decltype(&routine) name;
+    ARGES_MATRIX_ROUTINES(ARGES_MEMBER, d, d, or, sy)
+#undef ARGES_MEMBER
     decltype(&zheevd_) heevd;    ///< ?SYEVD for real elements, which has no array of reals
     decltype(&pzheevd_) pheevd;  ///< likewise
-    decltype(&dbdsdc_) bdsdc;    ///< of the real type
-    decltype(&dsterf_) sterf;    ///< of the real type
     /// @}
 
-    /// local::transfer() of numbers as they are, or their conjugates.
-    void (*transfer)(std::span<const local::TransferAxis> axes, const void* from, void* to, bool conjugate);
     /// False if an element is infinite or not a number.
     bool (*all_finite)(const void* elements, std::int64_t count);
     /// The numbers that elements are.
@@ -56,8 +37,6 @@ struct MatrixKernels {
     void (*set)(const double* values, std::int64_t count, void* elements);
     /// Likewise from an array of the real type.
     void (*set_reals)(const void* reals, std::int64_t count, void* elements);
-    /// |element|
-    double (*magnitude)(const void* element);
     /// The largest |a - b| and |a|, from those of before on.
     void (*compare)(const void* a, const void* b, std::int64_t count, double& difference, double& size);
     /// d / |d|, 1 where d is zero.
@@ -68,12 +47,6 @@ struct MatrixKernels {
     void (*scale)(const void* factor, void* elements, std::int64_t count);
     /// Makes the diagonal of a width x columns triangle R real and not negative, and gives the phases that it had.
     void (*make_diagonal_real)(void* R, std::int64_t width, std::int64_t columns, void* phases);
-    /// Elements become their conjugates.
-    void (*conjugate)(void* elements, std::int64_t count);
-    /// Frobenius norm of a tensor, dense or sparse. Collective.
-    double (*norm)(const Factor& tensor);
-    /// Tensor::fill_random(). Collective.
-    void (*fill_random)(const std::shared_ptr<TensorState>& tensor, std::uint64_t seed, double low, double high);
 };
 
 /// The table of an element type. @throws Unsupported for types that are none of BLAS

@@ -71,7 +71,7 @@ Placement choose_placement(const Layout& tensor, const Matricization& labels, st
 
 DistributedMatrix moved(DistributedMatrix&& matrix, const World& world, const MatrixLayout& layout) {
     const auto tensor = store(world, std::move(matrix), {matrix.rows()}, {matrix.columns()}, "matrix");
-    return load(*tensor, parse_matricization("i|j", tensor->shape().extents(), "matrix"), layout);
+    return load(*tensor.dense_state(), parse_matricization("i|j", tensor.extents(), "matrix"), layout);
 }
 
 }  // namespace arges::linalg

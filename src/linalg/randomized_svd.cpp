@@ -1,8 +1,5 @@
 // Randomized SVD: Halko, Martinsson, Tropp, SIAM Review 53 (2011), algorithms 4.4 (range) and 5.1 (SVD of the projected matrix).
-#include "linalg/checks.hpp"
-
-#include "interface/dense/tensor_state.hpp"
-#include "linalg/distributed_matrix.hpp"
+#include "linalg/operand.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,42 +10,38 @@ namespace {
 
 class RangeFinder {
 public:
-    RangeFinder(const MatrixKernels& kernels, const World& world, const Factor& A, const Matricization& labels)
-        : kernels_(kernels), world_(world), A_(Factor{A.tensor, labels_by_dimension(labels), false, A.sparse}), rows_(labels.rows),
-          columns_(labels.columns) {}
+    RangeFinder(const AnyTensor& A, const Matricization& labels)
+        : A_(A), matrix_(A[labels_by_dimension(labels)]), rows_(labels.rows), columns_(labels.columns) {}
 
     /// Orthonormal vectors, rows x `width`, whose span is close to that of the leading left singular vectors.
-    DenseTensor operator()(std::int64_t width, int powers, std::uint64_t seed) const {
-        const DenseTensor vectors(kernels_, world_, joined(columns_.extents, {width}), "random");
-        kernels_.fill_random(vectors.state(), seed, -1, 1);
-        auto range = orthonormal(times(A_, vectors, columns_, rows_), rows_);
+    AnyTensor operator()(std::int64_t width, int powers, std::uint64_t seed) const {
+        auto vectors = zeros_like(A_, joined(columns_.extents, {width}), "random");
+        vectors.fill_random(seed, -1, 1);
+        auto range = orthonormal(times(matrix_, vectors, columns_, rows_), rows_);
         for (int i = 0; i < powers; ++i) {
-            const auto back = orthonormal(times(conjugate(A_), range, rows_, columns_), columns_);
-            range = orthonormal(times(A_, back, columns_, rows_), rows_);
+            const auto back = orthonormal(times(conj(matrix_), range, rows_, columns_), columns_);
+            range = orthonormal(times(matrix_, back, columns_, rows_), rows_);
         }
         return range;
     }
     /// Q^H A, width x columns.
-    DenseTensor project(const DenseTensor& Q) const {
-        DenseTensor result(kernels_, world_, joined({Q.extents().back()}, columns_.extents), "projected");
-        assign(result[label_first(joint, columns_.labels)], {conjugate(Q[with_label(rows_.labels, joint)]), A_});
+    AnyTensor project(const AnyTensor& Q) const {
+        auto result = zeros_like(A_, joined({Q.extents().back()}, columns_.extents), "projected");
+        result[joined({joint}, columns_.labels)] = conj(Q[joined(rows_.labels, {joint})]) * matrix_;
         return result;
     }
 
 private:
     /// The matrix, or its adjoint, times vectors of the side `summed`.
-    DenseTensor times(const Factor& matrix, const DenseTensor& vectors, const MatrixSide& summed, const MatrixSide& kept) const {
-        DenseTensor result(kernels_, world_, joined(kept.extents, {vectors.extents().back()}), "range");
-        assign(result[with_label(kept.labels, joint)], {matrix, vectors[with_label(summed.labels, joint)]});
+    AnyTensor times(const AnyExpression& matrix, const AnyTensor& vectors, const MatrixSide& summed, const MatrixSide& kept) const {
+        auto result = zeros_like(A_, joined(kept.extents, {vectors.extents().back()}), "range");
+        result[joined(kept.labels, {joint})] = matrix * vectors[joined(summed.labels, {joint})];
         return result;
     }
-    static DenseTensor orthonormal(const DenseTensor& vectors, const MatrixSide& side) {
-        return DenseTensor(qr(vectors[barred(side.labels, {joint})], {}).Q);
-    }
+    static AnyTensor orthonormal(const AnyTensor& vectors, const MatrixSide& side) { return qr(vectors[barred(side.labels, {joint})]).Q; }
 
-    const MatrixKernels& kernels_;
-    const World& world_;
-    Factor A_;
+    const AnyTensor& A_;
+    AnyExpression matrix_;
     const MatrixSide &rows_, &columns_;
 };
 
@@ -67,13 +60,12 @@ std::pair<std::int64_t, double> cut(const std::vector<double>& s, double norm, c
 
 }  // namespace
 
-AnySvd randomized_svd(const MatrixKernels& kernels, const World& world, const Factor& A, double norm, const Matricization& labels,
-                      const SvdOptions& options) {
+AnySvd randomized_svd(const AnyTensor& A, double norm, const Matricization& labels, const SvdOptions& options) {
     const auto smaller = std::min(labels.rows.size, labels.columns.size);
     const auto rank = std::min(*options.rank, smaller);
     const auto width = std::min(smaller - rank, options.oversampling) + rank;
     if (!std::isfinite(norm)) throw InvalidArgument(labels.text + ": an element of the matrix is infinite or not a number");
-    const RangeFinder finder(kernels, world, A, labels);
+    const RangeFinder finder(A, labels);
     const auto Q = finder(width, options.power_iterations, options.seed);
     const auto projected = finder.project(Q);
     const SvdOptions small{.rank = rank, .left = options.left, .right = options.right, .grid = options.grid};
@@ -82,16 +74,14 @@ AnySvd randomized_svd(const MatrixKernels& kernels, const World& world, const Fa
     result.discarded = missing;
     result.s.resize(kept);
     if (options.left) {
-        const auto inner = DenseTensor(result.U).slice({0, 0}, {width, kept});
-        const DenseTensor U(kernels, world, joined(labels.rows.extents, {kept}), "U");
-        assign(U[with_label(labels.rows.labels, "_r")], {Q[with_label(labels.rows.labels, joint)], inner[{joint.c_str(), "_r"}]});
-        result.U = U.state();
+        const auto inner = result.U.slice({0, 0}, {width, kept});
+        result.U = zeros_like(A, joined(labels.rows.extents, {kept}), "U");
+        result.U[joined(labels.rows.labels, {"_r"})] = Q[joined(labels.rows.labels, {joint})] * inner[{joint.c_str(), "_r"}];
     }
     if (options.right) {
-        const DenseTensor Vh(result.Vh);
-        auto end = Vh.extents();
+        auto end = result.Vh.extents();
         end[0] = kept;
-        if (end != Vh.extents()) result.Vh = Vh.slice(std::vector<std::int64_t>(end.size(), 0), end).state();
+        if (end != result.Vh.extents()) result.Vh = result.Vh.slice(std::vector<std::int64_t>(end.size(), 0), end);
     }
     return result;
 }

@@ -2,10 +2,13 @@
 #include "comm/collective_call.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/operand.hpp"
+#include "linalg/scalapack.hpp"
 
 #include <algorithm>
 
-namespace arges::linalg {
+namespace arges {
+
+using namespace linalg;
 
 namespace {
 
@@ -21,9 +24,52 @@ MatrixLayout beside(const MatrixLayout& layout, std::int64_t rows, std::int64_t 
 
 }  // namespace
 
-Result cholesky(const Factor& A, const MatrixGrid& grid) {
+void linalg::cholesky_dense(DistributedMatrix& A, const std::string& text) {
+    if (A.rows() == 0) return;
+    const auto grid = make_grid(A.world(), A.layout());
+    on_grid(A, [&] {
+        const int n = to_int(A.rows()), distance = to_int(A.distance()), one = 1;
+        int info = 0;
+        if (grid == nullptr)
+            A.kernels().potrf("L", &n, A.data(), &distance, &info, 1);
+        else
+            A.kernels().ppotrf("L", &n, A.data(), &one, &one, grid->describe(A.layout(), A.distance()).data(), &info, 1);
+        if (info > 0)
+            throw InvalidArgument(text + " is not positive definite: the leading minor of order " + std::to_string(info) +
+                                  " is not positive; use eigh(), or add a multiple of the identity");
+        check_outcome(info, text);
+    });
+}
+
+void linalg::solve_triangular_dense(const DistributedMatrix& A, DistributedMatrix& B, const TriangularOptions& options,
+                                    const std::string& text) {
+    if (!options.unit_diagonal) {
+        const auto diagonal = diagonal_values(A, A.rows());
+        for (std::size_t i = 0; i < diagonal.size(); ++i)
+            if (diagonal[i] == 0.0)
+                throw InvalidArgument(text + " is singular: its diagonal has a zero in row " + std::to_string(i) + "; use least_squares()");
+    }
+    if (B.rows() == 0 || B.columns() == 0) return;
+    const auto grid = make_grid(B.world(), B.layout());
+    on_grid(B, [&] {
+        const int m = to_int(B.rows()), n = to_int(B.columns()), lda = to_int(A.distance()), ldb = to_int(B.distance()), one = 1;
+        const char* side = options.side == Side::left ? "L" : "R";
+        const char* triangle = options.triangle == Triangle::lower ? "L" : "U";
+        const char* operation = options.operation == Operation::none ? "N" : options.operation == Operation::transposed ? "T" : "C";
+        const char* unit = options.unit_diagonal ? "U" : "N";
+        const void* const alpha = B.kernels().elements().one;
+        if (grid == nullptr)
+            B.kernels().trsm(side, triangle, operation, unit, &m, &n, alpha, A.data(), &lda, B.data(), &ldb, 1, 1, 1, 1);
+        else
+            B.kernels().ptrsm(side, triangle, operation, unit, &m, &n, alpha, A.data(), &one, &one,
+                              grid->describe(A.layout(), A.distance()).data(), B.data(), &one, &one,
+                              grid->describe(B.layout(), B.distance()).data(), 1, 1, 1, 1);
+    });
+}
+
+AnyTensor cholesky(const AnyIndexedTensor& A, const MatrixGrid& grid) {
     const CollectiveCall call(ranks_of(A), "cholesky", A, grid);
-    Operand a(A, "cholesky");
+    MatrixOperand a(A, "cholesky");
     check_square(a.labels, "cholesky");
     const auto n = a.labels.rows.size;
     auto matrix = a.loaded(layout_for(n, n, a.world().size(), grid), false, Part::lower);
@@ -32,10 +78,10 @@ Result cholesky(const Factor& A, const MatrixGrid& grid) {
     return store(a.world(), std::move(matrix), a.labels.rows.extents, a.labels.columns.extents, "L");
 }
 
-Result solve_positive(const Factor& A, const Factor& B, const MatrixGrid& grid) {
+AnyTensor solve_positive(const AnyIndexedTensor& A, const AnyIndexedTensor& B, const MatrixGrid& grid) {
     const CollectiveCall call(ranks_of(A), "solve_positive", A, B, grid);
-    Operand a(A, "solve_positive"), b(B, "solve_positive");
-    check_same_world(a, b, "solve_positive");
+    MatrixOperand a(A, "solve_positive"), b(B, "solve_positive");
+    check_alike(a, b, "solve_positive");
     check_square(a.labels, "solve_positive");
     const auto n = a.labels.rows.size, count = b.labels.columns.size;
     b.labels.rows = matched(b.labels.rows, a.labels.rows, b.labels.text, a.labels.text);
@@ -49,11 +95,11 @@ Result solve_positive(const Factor& A, const Factor& B, const MatrixGrid& grid) 
     return store(a.world(), std::move(X), a.labels.columns.extents, b.labels.columns.extents, "X");
 }
 
-Result solve_triangular(const Factor& A, const Factor& B, const TriangularOptions& options) {
+AnyTensor solve_triangular(const AnyIndexedTensor& A, const AnyIndexedTensor& B, const TriangularOptions& options) {
     const CollectiveCall call(ranks_of(A), "solve_triangular", A, B, options.side, options.triangle, options.operation,
                               options.unit_diagonal, options.grid);
-    Operand a(A, "solve_triangular"), b(B, "solve_triangular");
-    check_same_world(a, b, "solve_triangular");
+    MatrixOperand a(A, "solve_triangular"), b(B, "solve_triangular");
+    check_alike(a, b, "solve_triangular");
     check_square(a.labels, "solve_triangular");
     const bool left = options.side == Side::left;
     const auto op = options.operation == Operation::none ? a.labels : a.labels.flipped();
@@ -68,4 +114,4 @@ Result solve_triangular(const Factor& A, const Factor& B, const TriangularOption
                 : store(a.world(), std::move(X), b.labels.rows.extents, op.rows.extents, "X");
 }
 
-}  // namespace arges::linalg
+}  // namespace arges

@@ -1,9 +1,8 @@
 // TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34, 2012, section 4): blocks of rows that fit into a cache in sequence on
 // each rank, then triangles in pairs along a binary tree over the ranks.
-#include "linalg/tall_qr.hpp"
-
 #include "base/element_at.hpp"
 #include "base/math.hpp"
+#include "linalg/dense.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -33,7 +32,7 @@ TallQr::TallQr(DistributedMatrix& matrix) : matrix_(matrix), kernels_(matrix.ker
     if (width_ == 0) return;
     const auto bytes = kernels_.size;
     held_r_.emplace(matrix.shared_world(), width_ * matrix.columns() * bytes, "QR", "R");
-    held_.emplace(matrix.shared_world(), most_factor_elements() * bytes, "QR", "working arrays");
+    held_.emplace(matrix.shared_world(), most_factor_elements() * bytes, "QR", "workspace");
     Buffer<std::byte> work;
     matrix.world().agree([&] {
         if (!matrix.takes_part()) return;
@@ -191,7 +190,7 @@ void TallQr::apply(DistributedMatrix& result, bool triangular, const std::functi
     bool pads = false;  // on some rank
     for (std::int64_t r = 0; r < rows.grid_length; ++r) pads = pads || (rows.grid_length > 1 && rows.count(r) < n);
     const auto elements = (2 * width_ + panel(width_) + (pads ? n : 0)) * count;
-    const HeldMemory held(matrix_.shared_world(), elements * kernels_.size, "QR", "working arrays");
+    const HeldMemory held(matrix_.shared_world(), elements * kernels_.size, "QR", "workspace");
     Columns columns{count, triangular, {}, {}, {}, {}};
     matrix_.world().agree([&] {
         if (!matrix_.takes_part()) return;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "arges/arges.hpp"
-#include "interface/dense/typed_tensor.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/complex.h>
@@ -101,6 +100,7 @@ nb::object array_of(std::vector<T> values, Extents extents) {
     nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return array_over(held->data(), element_type_of<T>(), extents, std::move(owner));
 }
+inline nb::object vector_of(const std::vector<double>& values) { return array_of(values, {std::ssize(values)}); }
 
 /// Of numbers, texts, arrays, tensors, and tuples, lists and dicts of such: their values; arrays are equal wherever their elements lie. Of
 /// functions the name, and of those that the package defines in its calls what they hold: the arguments of the call. Of other objects the

@@ -31,8 +31,6 @@ void take_common(const nb::dict& given, Options& options) {
 
 constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked"};
 
-nb::object vector_of(const std::vector<double>& values) { return array_of(values, {std::ssize(values)}); }
-
 /// The whole factors on every rank, rows by components. Collective.
 template <class Model>
 nb::list factors_of(const Model& model, const std::function<std::int64_t(int)>& columns) {
@@ -92,8 +90,7 @@ std::optional<CpModel<T>> model_from(const World& world, const nb::object& start
 }
 
 nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
-    return with_real(tensor, "cpd", [&](const auto& own) {
-        using T = element_of<decltype(own)>;
+    return with_real(tensor, "cpd", [&]<template <class> class Kind, class T>(const Kind<T>& own) {
         const auto& world = own.world();
         CpOptions options;
         std::int64_t forecast = 0;
@@ -164,9 +161,8 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
 }
 
 nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
-    return with_real(tensor, "complete", [&](const auto& own) -> nb::dict {
-        using T = element_of<decltype(own)>;
-        if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(own)>, SparseTensor<T>>) {
+    return with_real(tensor, "complete", [&]<template <class> class Kind, class T>(const Kind<T>& own) -> nb::dict {
+        if constexpr (!std::is_same_v<Kind<T>, SparseTensor<T>>) {
             throw InvalidArgument(tensor.title() +
                                   ": complete needs a sparse tensor, whose stored elements are known; make one with to_sparse()");
         } else {

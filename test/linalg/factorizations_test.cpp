@@ -298,5 +298,37 @@ TEST(Eigh, OfTensorsWithSymmetry) {
     EXPECT_LE(t.checks.residual, 1e-13);
 }
 
+TEST(AnyTensor, FactorsAreThoseOfItsType) {
+    const World world;
+    for_each_type([&](auto zero) {
+        using T = decltype(zero);
+        Tensor<T> A(world, {6, 5, 2}, "A"), B(world, {6, 2, 3}, "B");
+        A.fill_random(1);
+        B.fill_random(2);
+        const AnyTensor a = A, b = B;
+        const auto same = [](const AnyTensor& any, const Tensor<T>& typed) { EXPECT_EQ(Tensor<T>(any).gather(), typed.gather()); };
+        const auto Q = qr(A["abc->ac|b"], {.checks = true});
+        const auto q = qr(a["abc->ac|b"], {.checks = true});
+        same(q.Q, Q.Q);
+        same(q.R, Q.R);
+        EXPECT_EQ(q.checks.residual, Q.checks.residual);
+        EXPECT_EQ(q.checks.orthogonality, Q.checks.orthogonality);
+        const auto S = svd(A["a|bc"], {.rank = 3});
+        const auto s = svd(a["a|bc"], {.rank = 3});
+        same(s.U, S.U);
+        same(s.Vh, S.Vh);
+        EXPECT_EQ(std::vector<real_of<T>>(s.s.begin(), s.s.end()), S.s);
+        EXPECT_FALSE(svd(a["a|bc"], {.left = false}).U.any_state());
+        same(least_squares(a["abc->ac|b"], b["ack->ac|k"]).X, least_squares(A["abc->ac|b"], B["ack->ac|k"]).X);
+        Tensor<T> G(world, {5, 5}, "G");
+        G["ij"] = conj(A["aic"]) * A["ajc"];
+        const AnyTensor g = G;
+        same(cholesky(g["i|j"]), cholesky(G["i|j"]));
+        same(eigh(g["i|j"]).vectors, eigh(G["i|j"]).vectors);
+        same(solve_positive(g["i|j"], a["aic->i|ac"]), solve_positive(G["i|j"], A["aic->i|ac"]));
+        same(solve_triangular(g["i|j"], a["aic->i|ac"]), solve_triangular(G["i|j"], A["aic->i|ac"]));
+    });
+}
+
 }  // namespace
 }  // namespace arges::test

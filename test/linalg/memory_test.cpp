@@ -115,9 +115,9 @@ void check_limits(const World& world, const Work& work) {
         const auto message = refusal(world, work, held + allowed, values);
         EXPECT_EQ(world.memory_in_use(), held);
         if (allowed < need) {
-            EXPECT_NE(message.find("bytes per rank for"), std::string::npos) << allowed << " of " << need << ": " << message;
-            EXPECT_NE(message.find("left under the limit; use more ranks or raise the limit"), std::string::npos);
-            refused_workspace = refused_workspace || message.find("bytes per rank for working arrays") != std::string::npos;
+            EXPECT_NE(message.find("bytes on a rank"), std::string::npos) << allowed << " of " << need << ": " << message;
+            EXPECT_NE(message.find("; use more ranks or raise the limit"), std::string::npos);
+            refused_workspace = refused_workspace || message.find(": workspace takes") != std::string::npos;
         } else {
             EXPECT_EQ(message, "");
             EXPECT_EQ(values, expected);

@@ -99,7 +99,7 @@ TEST(WrongUses, OfMatricizationsAreRefused) {
         {ARGES_USE(svd(with_nan(N)["i|j"])), invalid, {"row 1, column 2", "infinite or not a number"}},
         {ARGES_USE(svd(with_nan(N)["i|j"], randomized(2, 1))), invalid, {"infinite or not a number"}},
         {ARGES_USE(qr(with_nan(N)["ij->j|i"])), invalid, {"row 2, column 1", "infinite or not a number"}},
-        {ARGES_USE(qr(W["i|j"])), "OutOfMemory", {"bytes per rank", "limit"}},
+        {ARGES_USE(qr(W["i|j"])), "OutOfMemory", {"bytes on a rank", "limit"}},
     });
 }
 
@@ -130,6 +130,8 @@ TEST(WrongUses, OfFactorizationsAreRefused) {
          {"j (5)", "j (4)"}},
         {ARGES_USE(least_squares(M["i|j"], N["k|i"])), invalid, {"same labels"}},
         {ARGES_USE(least_squares(M["i|j"], with_nan(N)["i|k"])), invalid, {"N[\"i|k\"]", "not a number"}},
+        {ARGES_USE(solve_positive(AnyTensor(S)["i|j"], N.converted(ElementType::float32)["i|k"])), invalid, {"float64", "float32"}},
+        {ARGES_USE(qr(AnyTensor(ElementType::int64, Storage::dense, world, {2, 2})["i|j"])), unsupported, {"linear algebra with elements"}},
         {ARGES_USE(qr(N["i|j"], {false, {-1, 0, 0}})), invalid, {"matrix grid: -1", "must not be negative"}},
         {ARGES_USE(qr(N["i|j"], {false, {100, 2, 0}})), invalid, {"matrix grid: 100 x 2 ranks", "smaller grid"}},
     });
@@ -154,6 +156,9 @@ TEST(WrongUses, OfBlockCyclicMatricesAreRefused) {
          invalid,
          {"not on the same world, grid and blocks"},
          2},
+        {ARGES_USE(std::vector<double> a; to_block_cyclic(N.converted(ElementType::float32)["i|j"], view_of(world, a))),
+         invalid,
+         {"float32", "float64"}},
         {ARGES_USE(from_replicated<double>(world, {2, 3}, std::vector<double>(5))), invalid, {"5 values for 6 elements"}},
         {ARGES_USE(read_view(world, [](auto& view) { view.rows = view.columns = 100000; })),
          unsupported,

@@ -10,7 +10,6 @@
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "linalg/dense.hpp"
-#include "linalg/tall_qr.hpp"
 #include "local/blas.hpp"
 
 #include <omp.h>

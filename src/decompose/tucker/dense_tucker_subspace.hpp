@@ -43,7 +43,7 @@ struct Subspace {
 template <class T>
 Subspace<T> subspace_of_gram(const World& world, Gram gram, std::int64_t length, const RankRule& rule);
 
-/// Leading left singular vectors by TSQR of the longer side of the matricization (linalg/tall_qr.hpp) and the SVD of its
+/// Leading left singular vectors by TSQR of the longer side of the matricization (linalg/dense.hpp) and the SVD of its
 /// triangle, which the first rank computes. There are at most as many vectors as the matricization has columns. A matricization
 /// that is not longer than wide is read where it lies; a longer one is moved to where its rows are spread over the ranks.
 /// Collective.

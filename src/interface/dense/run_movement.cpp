@@ -1,12 +1,10 @@
 #include "interface/dense/run_movement.hpp"
 
-#include "arges/error.hpp"
 #include "plan/movement/movement.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "redistribute/movement_run.hpp"
 
 #include <optional>
-#include <string>
 
 namespace arges {
 
@@ -26,14 +24,7 @@ void run_movement(WorldState& world, const ElementKernels& kernels, const Moveme
         buffers = run->workspace_elements() * kernels.size + 128;
         most = buffers + run->list_bytes();
     });
-    most = world.most(most);
-    const auto left = world.least_free_bytes();
-    if (most > left)
-        throw OutOfMemory("moving elements to another layout takes " + std::to_string(most) +
-                          " bytes per rank for messages and lists, with " + std::to_string(left) +
-                          " left under the limit; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-    world.make_room(most);
-    world.note_working(most);
+    world.require_everywhere(world.most(most), "moving elements to another layout");
     world.agree([&] { workspace.reserve(buffers); });
     world.agree([&] { run->run(kernels, from, to, alpha, beta, false, workspace); });
 }

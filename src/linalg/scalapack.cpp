@@ -1,7 +1,5 @@
-#include "linalg/blacs_grid.hpp"
+#include "linalg/scalapack.hpp"
 
-#include "base/math.hpp"
-#include "comm/communicator.hpp"
 #include "linalg/fortran.hpp"
 
 #include <algorithm>
@@ -79,6 +77,29 @@ Descriptor BlacsGrid::describe(const MatrixLayout& layout, std::int64_t leading_
 Descriptor BlacsGrid::describe_on_first(std::int64_t rows, std::int64_t columns) {
     const auto m = to_int(std::max<std::int64_t>(1, rows)), n = to_int(std::max<std::int64_t>(1, columns));
     return {1, first_rank_context(), to_int(rows), to_int(columns), m, n, 0, 0, m};
+}
+
+std::unique_ptr<BlacsGrid> make_grid(const WorldState& world, const MatrixLayout& layout) {
+    return layout.single() ? nullptr : std::make_unique<BlacsGrid>(world.communicator(), layout);
+}
+
+std::vector<std::complex<double>> diagonal_values(const DistributedMatrix& matrix, std::int64_t count, std::int64_t shift) {
+    std::vector<std::complex<double>> values(std::max<std::int64_t>(0, count));
+    const auto as_number = matrix.kernels().elements().as_number;
+    const bool here = matrix.takes_part();
+    for (std::int64_t l = 0; here && l < matrix.local_columns(); ++l) {
+        const auto i = matrix.column_index(l) - shift;
+        if (i < 0 || i >= count) continue;
+        const auto row = matrix.rows_below(i);
+        if (row < matrix.local_rows() && matrix.row(row) == i) values[i] = as_number(matrix.at(row, l));
+    }
+    const auto& comm = matrix.world().communicator();
+    auto* const parts = reinterpret_cast<double*>(values.data());
+    if (matrix.layout().single())
+        comm.broadcast(parts, 2 * std::ssize(values) * std::int64_t{sizeof(double)}, matrix.layout().ranks[0]);
+    else
+        comm.sum(parts, 2 * std::ssize(values));
+    return values;
 }
 
 }  // namespace arges::linalg
