@@ -121,6 +121,14 @@ static void release(array* own, int is_written) {
     free(own->data);
 }
 
+/* The last statements of a function that calls another one with values as an array, `own`. */
+#define CALL_WITH_ARRAY(tensor, values, count, is_read, call)                                                                              \
+    array own = array_of(values, type_of_tensor(tensor), count, is_read, &wrong);                                                          \
+    arges_status status = agreed(tensor, &wrong);                                                                                          \
+    if (status == ARGES_OK) status = call;                                                                                                 \
+    release(&own, !(is_read) && status == ARGES_OK);                                                                                       \
+    return status
+
 /* A number of any type. */
 typedef struct {
     int64_t integer; /* counts where is_integer */
@@ -206,11 +214,7 @@ arges_status arges_f_fill(arges_tensor* tensor, const CFI_cdesc_t* value) {
 
 arges_status arges_f_write(arges_tensor* tensor, int64_t count, const int64_t* keys, const CFI_cdesc_t* values, int duplicates) {
     problem wrong = {ARGES_OK, ""};
-    array own = array_of(values, type_of_tensor(tensor), count, 1, &wrong);
-    arges_status status = agreed(tensor, &wrong);
-    if (status == ARGES_OK) status = arges_tensor_write(tensor, count, keys, own.data, (arges_duplicates)duplicates);
-    release(&own, 0);
-    return status;
+    CALL_WITH_ARRAY(tensor, values, count, 1, arges_tensor_write(tensor, count, keys, own.data, (arges_duplicates)duplicates));
 }
 
 arges_status arges_f_accumulate(arges_tensor* tensor, int64_t count, const int64_t* keys, const CFI_cdesc_t* values,
@@ -229,11 +233,7 @@ arges_status arges_f_accumulate(arges_tensor* tensor, int64_t count, const int64
 
 arges_status arges_f_read(const arges_tensor* tensor, int64_t count, const int64_t* keys, CFI_cdesc_t* values) {
     problem wrong = {ARGES_OK, ""};
-    array own = array_of(values, type_of_tensor(tensor), count, 0, &wrong);
-    arges_status status = agreed(tensor, &wrong);
-    if (status == ARGES_OK) status = arges_tensor_read(tensor, count, keys, own.data);
-    release(&own, status == ARGES_OK);
-    return status;
+    CALL_WITH_ARRAY(tensor, values, count, 0, arges_tensor_read(tensor, count, keys, own.data));
 }
 
 /* Number of elements of a tensor; an array of more than one dimension must have its extents. */
@@ -256,39 +256,23 @@ static int64_t count_for(const arges_tensor* tensor, const CFI_cdesc_t* elements
 arges_status arges_f_gather(const arges_tensor* tensor, CFI_cdesc_t* elements) {
     problem wrong = {ARGES_OK, ""};
     const int64_t count = count_for(tensor, elements, &wrong);
-    array own = array_of(elements, type_of_tensor(tensor), count, 0, &wrong);
-    arges_status status = agreed(tensor, &wrong);
-    if (status == ARGES_OK) status = arges_tensor_gather(tensor, own.data);
-    release(&own, status == ARGES_OK);
-    return status;
+    CALL_WITH_ARRAY(tensor, elements, count, 0, arges_tensor_gather(tensor, own.data));
 }
 
 arges_status arges_f_set_array(arges_tensor* tensor, const CFI_cdesc_t* elements) {
     problem wrong = {ARGES_OK, ""};
     const int64_t count = count_for(tensor, elements, &wrong);
-    array own = array_of(elements, type_of_tensor(tensor), count, 1, &wrong);
-    arges_status status = agreed(tensor, &wrong);
-    if (status == ARGES_OK) status = arges_tensor_set_array(tensor, own.data, NULL);
-    release(&own, 0);
-    return status;
+    CALL_WITH_ARRAY(tensor, elements, count, 1, arges_tensor_set_array(tensor, own.data, NULL));
 }
 
 arges_status arges_f_sum(const arges_tensor* tensor, CFI_cdesc_t* sum) {
     problem wrong = {ARGES_OK, ""};
-    array own = array_of(sum, type_of_tensor(tensor), 1, 0, &wrong);
-    arges_status status = agreed(tensor, &wrong);
-    if (status == ARGES_OK) status = arges_tensor_sum(tensor, own.data);
-    release(&own, status == ARGES_OK);
-    return status;
+    CALL_WITH_ARRAY(tensor, sum, 1, 0, arges_tensor_sum(tensor, own.data));
 }
 
 arges_status arges_f_dot(const arges_tensor* a, const arges_tensor* b, CFI_cdesc_t* result) {
     problem wrong = {ARGES_OK, ""};
-    array own = array_of(result, type_of_tensor(a), 1, 0, &wrong);
-    arges_status status = agreed(a, &wrong);
-    if (status == ARGES_OK) status = arges_tensor_dot(a, b, own.data);
-    release(&own, status == ARGES_OK);
-    return status;
+    CALL_WITH_ARRAY(a, result, 1, 0, arges_tensor_dot(a, b, own.data));
 }
 
 arges_status arges_f_contract(const CFI_cdesc_t* alpha, const arges_tensor* a, const char* a_labels, const arges_tensor* b,

@@ -1,9 +1,8 @@
 // Tensor to block-cyclic matrix and back, without keys: a message is a list of rows times a list of columns, which both sides make alike.
-#include "linalg/matrix_exchange.hpp"
-
 #include "base/element_at.hpp"
 #include "base/first_error.hpp"
 #include "layout/element_locator.hpp"
+#include "linalg/distributed_matrix.hpp"
 
 #include <algorithm>
 
