@@ -91,6 +91,24 @@ inline Tensor<double> amplitudes_of(const AnyTensor& tensor) {
     return Tensor<double>(tensor.dense_state());
 }
 
+/// A dict of names and values in turn.
+template <class... Parts>
+nb::dict named(Parts&&... parts) {
+    nb::dict result;
+    const auto put = [&](const auto& self, const char* name, auto&& value, auto&&... rest) -> void {
+        result[name] = std::forward<decltype(value)>(value);
+        if constexpr (sizeof...(rest) > 0) self(self, std::forward<decltype(rest)>(rest)...);
+    };
+    put(put, std::forward<Parts>(parts)...);
+    return result;
+}
+/// The values that a dict has by these names, for names and variables in turn; the others stay. The package has checked the names.
+template <class V, class... Rest>
+void take(const nb::dict& given, const char* name, V& value, Rest&&... rest) {
+    if (given.contains(name)) value = nb::cast<V>(given[name]);
+    if constexpr (sizeof...(rest) > 0) take(given, std::forward<Rest>(rest)...);
+}
+
 /// A NumPy array, first index fastest, over memory that `owner` keeps.
 nb::object array_over(void* data, ElementType element, const Extents& extents, nb::object owner);
 /// A vector as a NumPy array that owns it.

@@ -75,9 +75,7 @@ void write_from_first(Tensor<double>& tensor, bool joint, std::span<const double
 
 chemistry::FcidumpHeader header_of(const nb::dict& given) {
     chemistry::FcidumpHeader header;
-    header.orbitals = nb::cast<std::int64_t>(given["orbitals"]);
-    header.electrons = nb::cast<std::int64_t>(given["electrons"]);
-    header.ms2 = nb::cast<std::int64_t>(given["ms2"]);
+    take(given, "orbitals", header.orbitals, "electrons", header.electrons, "ms2", header.ms2);
     if (nb::cast<bool>(given["unrestricted"])) header.form = chemistry::OrbitalForm::spin_blocks;
     return header;
 }
@@ -135,43 +133,27 @@ namespace {
 CcOptions options_of(const nb::dict& given) {
     CcOptions options;
     options.method = chemistry::parse_method(nb::cast<std::string>(given["method"]));
-    options.solver.max_iterations = nb::cast<int>(given["max_iterations"]);
-    options.solver.tolerance = nb::cast<double>(given["tolerance"]);
-    options.solver.diis_vectors = nb::cast<int>(given["diis_vectors"]);
+    auto& solver = options.solver;
+    take(given, "max_iterations", solver.max_iterations, "tolerance", solver.tolerance, "diis_vectors", solver.diis_vectors,
+         "frozen_virtuals", options.frozen.virtuals, "checkpoint", options.checkpoint.path, "restart", options.checkpoint.restart,
+         "keep_amplitudes", options.keep_amplitudes, "core_energy", options.integrals.core_energy);
     options.find_core = nb::isinstance<nb::str>(given["frozen_core"]);
-    if (!options.find_core) options.frozen.core = nb::cast<std::int64_t>(given["frozen_core"]);
-    options.frozen.virtuals = nb::cast<std::int64_t>(given["frozen_virtuals"]);
-    options.checkpoint.path = nb::cast<std::string>(given["checkpoint"]);
-    options.checkpoint.restart = nb::cast<bool>(given["restart"]);
-    if (!given["core_energy"].is_none()) options.integrals.core_energy = nb::cast<double>(given["core_energy"]);
-    options.keep_amplitudes = nb::cast<bool>(given["keep_amplitudes"]);
+    if (!options.find_core) take(given, "frozen_core", options.frozen.core);
     return options;
 }
 
 nb::dict seconds_of(const chemistry::CcSeconds& seconds) {
-    nb::dict result;
-    result["reading"] = seconds.reading;
-    result["preparation"] = seconds.preparation;
-    result["iteration"] = seconds.iteration;
-    result["triples"] = seconds.triples;
-    return result;
+    return named("reading", seconds.reading, "preparation", seconds.preparation, "iteration", seconds.iteration, "triples",
+                 seconds.triples);
 }
 
 nb::dict result_of(CcResult found) {
-    nb::dict result, energies;
+    nb::dict energies;
     for (const auto& [method, correlation] : found.energies) energies[chemistry::name_of(method).c_str()] = correlation;
-    result["scf"] = found.scf;
-    result["energies"] = energies;
-    result["iterations"] = found.iterations;
-    result["seconds"] = seconds_of(found.seconds);
-    result["forecast_seconds"] = seconds_of(found.forecast_seconds);
-    result["peak_memory_bytes"] = found.peak_memory_bytes;
-    result["forecast_memory_bytes"] = found.forecast_memory_bytes;
-    result["ranks"] = found.ranks;
-    result["frozen_core"] = found.frozen.core;
-    result["frozen_virtuals"] = found.frozen.virtuals;
-    result["amplitudes"] = dict_of(std::move(found.amplitudes));
-    return result;
+    return named("scf", found.scf, "energies", energies, "iterations", found.iterations, "seconds", seconds_of(found.seconds),
+                 "forecast_seconds", seconds_of(found.forecast_seconds), "peak_memory_bytes", found.peak_memory_bytes,
+                 "forecast_memory_bytes", found.forecast_memory_bytes, "ranks", found.ranks, "frozen_core", found.frozen.core,
+                 "frozen_virtuals", found.frozen.virtuals, "amplitudes", dict_of(std::move(found.amplitudes)));
 }
 
 }  // namespace
@@ -181,11 +163,7 @@ chemistry::Progress progress_of(const World& world, const nb::object& progress) 
         const nb::gil_scoped_acquire hold;
         raise_interruption(world);
         if (progress.is_none()) return;
-        nb::dict fields;
-        fields["number"] = now.iteration;
-        fields["energy"] = now.energy;
-        fields["residual"] = now.residual;
-        fields["seconds"] = now.seconds;
+        const auto fields = named("number", now.iteration, "energy", now.energy, "residual", now.residual, "seconds", now.seconds);
         agree(world, function_of([&] { return progress(fields); }));
     };
 }

@@ -9,26 +9,6 @@ namespace arges::python {
 
 namespace {
 
-/// The value of a key, where there is one. The package has checked the names.
-template <class V>
-void take(const nb::dict& options, const char* name, V& value) {
-    if (options.contains(name)) value = nb::cast<V>(options[name]);
-}
-
-/// What CpOptions and CompletionOptions have in common.
-template <class Options>
-void take_common(const nb::dict& given, Options& options) {
-    int algorithm = 0;
-    take(given, "rank", options.rank);
-    take(given, "algorithm", algorithm);
-    options.algorithm = static_cast<decltype(options.algorithm)>(algorithm);
-    take(given, "max_iterations", options.max_iterations);
-    take(given, "tolerance", options.tolerance);
-    take(given, "regularization", options.regularization);
-    take(given, "seed", options.seed);
-    take(given, "distribution", options.distribution);
-}
-
 constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked"};
 
 /// The whole factors on every rank, rows by components. Collective.
@@ -57,15 +37,6 @@ void report(const World& world, const nb::object& progress, const Iteration& fie
     agree(world, function_of([&] { return progress(fields()); }));
 }
 
-nb::dict iteration_of(const CpIteration& now) {
-    nb::dict fields;
-    fields["number"] = now.number;
-    fields["fit"] = now.fit;
-    fields["change"] = now.change;
-    fields["seconds"] = now.seconds;
-    return fields;
-}
-
 template <class T>
 std::optional<CpModel<T>> model_from(const World& world, const nb::object& start) {
     if (start.is_none()) return std::nullopt;
@@ -89,37 +60,34 @@ std::optional<CpModel<T>> model_from(const World& world, const nb::object& start
     return CpModel<T>(world, lengths, lambda, rows, factors);
 }
 
+/// What CpOptions and CompletionOptions have in common.
+template <class Options>
+void take_common(const nb::dict& given, Options& options) {
+    int algorithm = 0;
+    take(given, "rank", options.rank, "algorithm", algorithm, "max_iterations", options.max_iterations, "tolerance", options.tolerance,
+         "regularization", options.regularization, "seed", options.seed, "distribution", options.distribution);
+    options.algorithm = static_cast<decltype(options.algorithm)>(algorithm);
+}
+
 nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
     return with_real(tensor, "cpd", [&]<template <class> class Kind, class T>(const Kind<T>& own) {
         const auto& world = own.world();
         CpOptions options;
-        std::int64_t forecast = 0;
         std::optional<CpModel<T>> first;
         world.agree([&] {
             take_common(given, options);
-            take(given, "grid", options.grid);
-            take(given, "format", options.format);
-            take(given, "pairwise_perturbation", options.pairwise_perturbation);
+            take(given, "grid", options.grid, "format", options.format, "pairwise_perturbation", options.pairwise_perturbation);
             first = model_from<T>(world, start);
         });
-        options.planned = [&](std::int64_t bytes, std::int64_t) { forecast = bytes; };
-        const auto each = [&](const CpIteration& now, const std::function<CpModel<T>()>&) {
-            report(world, progress, [&] { return iteration_of(now); });
+        const auto each = [&](const CpIteration& now, const auto&) {
+            report(world, progress,
+                   [&] { return named("number", now.number, "fit", now.fit, "change", now.change, "seconds", now.seconds); });
         };
         const auto result = outside_interpreter([&] { return cp_decompose(own, options, each, first ? &*first : nullptr); });
-        nb::dict found;
-        found["weights"] = vector_of(result.model.lambda());
-        found["factors"] = cp_factors(result.model);
-        found["fit"] = result.fit;
-        found["fits"] = vector_of(result.fits);
-        found["iterations"] = result.iterations;
-        found["converged"] = result.converged;
-        found["stop_reason"] = stop_reasons[static_cast<int>(result.stop_reason)];
-        found["seconds_per_iteration"] = result.seconds_per_iteration;
-        found["setup_seconds"] = result.setup_seconds;
-        found["distribution"] = result.distribution;
-        found["forecast_bytes"] = forecast;
-        return found;
+        return named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "fit", result.fit, "fits",
+                     vector_of(result.fits), "iterations", result.iterations, "converged", result.converged, "stop_reason",
+                     stop_reasons[static_cast<int>(result.stop_reason)], "seconds_per_iteration", result.seconds_per_iteration,
+                     "setup_seconds", result.setup_seconds, "distribution", result.distribution, "forecast_bytes", result.forecast_bytes);
     });
 }
 
@@ -127,36 +95,20 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
     return with_real(tensor, "tucker", [&](const auto& own) {
         const auto& world = own.world();
         TuckerOptions options;
-        std::int64_t forecast = 0;
         world.agree([&] {
             int method = 0;
-            take(given, "ranks", options.ranks);
-            take(given, "relative_error", options.relative_error);
-            take(given, "method", method);
+            take(given, "ranks", options.ranks, "relative_error", options.relative_error, "method", method, "max_iterations",
+                 options.max_iterations, "tolerance", options.tolerance, "seed", options.seed);
             options.method = static_cast<TuckerMethod>(method);
-            take(given, "max_iterations", options.max_iterations);
-            take(given, "tolerance", options.tolerance);
-            take(given, "seed", options.seed);
         });
-        options.planned = [&](std::int64_t bytes) { forecast = bytes; };
         const TuckerProgress each = [&](int number, double fit) {
-            report(world, progress, [&] {
-                nb::dict fields;
-                fields["number"] = number;
-                fields["fit"] = fit;
-                return fields;
-            });
+            report(world, progress, [&] { return named("number", number, "fit", fit); });
         };
         const auto result = outside_interpreter([&] { return tucker_decompose(own, options, each); });
         const auto& model = result.model;
-        nb::dict found;
-        found["core"] = AnyTensor(model.core().any_state());
-        found["factors"] = factors_of(model, [&](int mode) { return model.ranks()[mode]; });
-        found["fit"] = result.fit;
-        found["iterations"] = result.iterations;
-        found["compression"] = model.compression();
-        found["forecast_bytes"] = forecast;
-        return found;
+        return named("core", AnyTensor(model.core().any_state()), "factors", factors_of(model, [&](int m) { return model.ranks()[m]; }),
+                     "fit", result.fit, "iterations", result.iterations, "compression", model.compression(), "forecast_bytes",
+                     result.forecast_bytes);
     });
 }
 
@@ -168,43 +120,24 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
         } else {
             const auto& world = own.world();
             CompletionOptions options;
-            std::int64_t forecast = 0;
             std::optional<CpModel<T>> first;
             world.agree([&] {
                 take_common(given, options);
-                take(given, "holdout", options.holdout);
-                take(given, "patience", options.patience);
-                take(given, "learning_rate", options.learning_rate);
-                take(given, "decay", options.decay);
-                take(given, "batches", options.batches);
+                take(given, "holdout", options.holdout, "patience", options.patience, "learning_rate", options.learning_rate, "decay",
+                     options.decay, "batches", options.batches);
                 first = model_from<T>(world, start);
             });
-            options.planned = [&](std::int64_t bytes, std::int64_t) { forecast = bytes; };
-            const auto each = [&](const CompletionIteration& now, const std::function<CpModel<T>()>&) {
+            const auto each = [&](const CompletionIteration& now, const auto&) {
                 report(world, progress, [&] {
-                    nb::dict fields;
-                    fields["number"] = now.number;
-                    fields["loss"] = now.loss;
-                    fields["rmse"] = now.rmse;
-                    fields["held_out_rmse"] = now.held_out_rmse;
-                    fields["seconds"] = now.seconds;
-                    return fields;
+                    return named("number", now.number, "loss", now.loss, "rmse", now.rmse, "held_out_rmse", now.held_out_rmse, "seconds",
+                                 now.seconds);
                 });
             };
             const auto result = outside_interpreter([&] { return complete(own, options, each, first ? &*first : nullptr); });
-            nb::dict found;
-            found["weights"] = vector_of(result.model.lambda());
-            found["factors"] = cp_factors(result.model);
-            found["rmse"] = result.rmse;
-            found["rmses"] = vector_of(result.rmses);
-            found["held_out_rmse"] = result.held_out_rmse;
-            found["held_out_rmses"] = vector_of(result.held_out_rmses);
-            found["losses"] = vector_of(result.losses);
-            found["iterations"] = result.iterations;
-            found["converged"] = result.converged;
-            found["stop_reason"] = stop_reasons[static_cast<int>(result.stop_reason)];
-            found["forecast_bytes"] = forecast;
-            return found;
+            return named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "rmse", result.rmse, "rmses",
+                         vector_of(result.rmses), "held_out_rmse", result.held_out_rmse, "held_out_rmses", vector_of(result.held_out_rmses),
+                         "losses", vector_of(result.losses), "iterations", result.iterations, "converged", result.converged, "stop_reason",
+                         stop_reasons[static_cast<int>(result.stop_reason)], "forecast_bytes", result.forecast_bytes);
         }
     });
 }

@@ -37,15 +37,9 @@ nb::tuple read_sparse_of(const World& world, const std::string& path, int type, 
     require_sparse_type(element, path + ": sparse files are read as float32, float64, complex128, int64 or bool; convert the tensor then");
     ReadReport found;
     auto tensor = outside_interpreter([&] { return read_sparse(element, world, path, options, found); });
-    nb::dict report;
-    report["form"] = found.form;
-    report["bytes"] = found.bytes;
-    report["lines"] = found.lines;
-    report["index_base"] = found.index_base;
-    report["entries"] = found.entries;
-    report["duplicates"] = found.duplicates;
-    report["nonempty_slices"] = found.nonempty_slices;
-    return nb::make_tuple(std::move(tensor), report);
+    return nb::make_tuple(std::move(tensor),
+                          named("form", found.form, "bytes", found.bytes, "lines", found.lines, "index_base", found.index_base, "entries",
+                                found.entries, "duplicates", found.duplicates, "nonempty_slices", found.nonempty_slices));
 }
 
 void write_sparse_of(const AnyTensor& tensor, const std::string& path, int base) {

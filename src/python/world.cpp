@@ -42,14 +42,8 @@ std::optional<AnyTensor> transferred(const World& meeting, const AnyTensor* sour
 }
 
 nb::dict report_of(const OperationReport& report) {
-    nb::dict result;
-    result["bytes_sent"] = report.bytes_sent;
-    result["bytes_planned"] = report.bytes_planned;
-    result["peak_memory_bytes"] = report.peak_memory_bytes;
-    result["messages_sent"] = report.messages_sent;
-    result["exposed_seconds"] = report.exposed_seconds;
-    result["seconds"] = report.seconds;
-    return result;
+    return named("bytes_sent", report.bytes_sent, "bytes_planned", report.bytes_planned, "peak_memory_bytes", report.peak_memory_bytes,
+                 "messages_sent", report.messages_sent, "exposed_seconds", report.exposed_seconds, "seconds", report.seconds);
 }
 
 }  // namespace
