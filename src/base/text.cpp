@@ -2,11 +2,9 @@
 
 #include <cxxabi.h>
 
+#include <cstdio>
 #include <cstdlib>
-#include <iomanip>
 #include <memory>
-#include <sstream>
-#include <string_view>
 
 namespace arges {
 
@@ -27,16 +25,10 @@ std::string with_commas(std::int64_t value) {
     return text;
 }
 
-std::string scientific(double value) {
-    std::ostringstream stream;
-    stream << std::setprecision(3) << value;
-    return stream.str();
-}
-
-std::string percent(double fraction) {
-    std::ostringstream stream;
-    stream << std::fixed << std::setprecision(1) << fraction * 100 << " %";
-    return stream.str();
+std::string printed(const char* format, double value) {
+    std::string text(std::snprintf(nullptr, 0, format, value), '\0');
+    std::snprintf(text.data(), text.size() + 1, format, value);
+    return text;
 }
 
 std::string readable_type(const char* name) {

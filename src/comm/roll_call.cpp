@@ -3,6 +3,7 @@
 #include "comm/roll_call.hpp"
 
 #include "arges/error.hpp"
+#include "base/text.hpp"
 
 #include <chrono>
 #include <cstring>
@@ -20,11 +21,7 @@ constexpr double patience_of_others = 1.25;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-std::string listed(const std::vector<int>& ranks) {
-    std::string text;
-    for (int r : ranks) text += (text.empty() ? "" : ", ") + std::to_string(r);
-    return (ranks.size() == 1 ? "rank " : "ranks ") + text;
-}
+std::string listed(const std::vector<int>& ranks) { return (ranks.size() == 1 ? "rank " : "ranks ") + joined(ranks); }
 
 std::string seconds_text(double seconds) {
     auto text = std::to_string(seconds);

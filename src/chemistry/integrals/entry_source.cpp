@@ -3,23 +3,18 @@
 #include "chemistry/integrals/entry_source.hpp"
 
 #include "arges/error.hpp"
+#include "base/text.hpp"
 #include "chemistry/integrals/fcidump_form.hpp"
 #include "chemistry/integrals/fcidump_store.hpp"
 #include "comm/values.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 namespace arges::chemistry {
 
 namespace {
 
-std::string number(double value) {
-    std::array<char, 40> text{};
-    std::snprintf(text.data(), text.size(), "%.15g", value);
-    return text.data();
-}
+std::string number(double value) { return printed("%.15g", value); }
 
 /// Throws InvalidArgument with the first wrong entry of all ranks, if there is one. Collective.
 void throw_first(const io::InputFile& file, const EntrySource& source, const EntryRound& mine) {

@@ -3,21 +3,15 @@
 
 #include "arges/chemistry/frozen_orbitals.hpp"
 #include "arges/error.hpp"
+#include "base/text.hpp"
 #include "chemistry/solvers/check_arguments.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace arges::chemistry {
 
 namespace {
-
-std::string number(double value, const char* form) {
-    char text[40] = {};
-    std::snprintf(text, sizeof text, form, value);
-    return text;
-}
 
 constexpr const char* spin_names[] = {"alpha ", "beta "};
 
@@ -37,9 +31,9 @@ void check_orbital_energies(const SpinReference& spin, const std::vector<double>
         const std::int64_t orbital = p;
         const double built = spin.f(orbital, orbital);
         if (!(std::abs(built - energies[p]) <= 1e-5))
-            throw InvalidArgument(where + "orbital " + std::to_string(p + 1) + " has the energy " + number(energies[p], "%.8f") +
+            throw InvalidArgument(where + "orbital " + std::to_string(p + 1) + " has the energy " + printed("%.8f", energies[p]) +
                                   " in the file, but its integrals " + "with the first " + std::to_string(spin.occupied) +
-                                  " orbitals occupied give " + number(built, "%.8f") +
+                                  " orbitals occupied give " + printed("%.8f", built) +
                                   "; put the occupied orbitals first, or leave the energies out " + "if the orbitals are not canonical");
     }
 }
@@ -51,8 +45,8 @@ void check_gap(const SpinReference& spin, const std::string& where) {
     for (std::int64_t p = 0; p < o; ++p) highest = std::max(highest, spin.f(p, p));
     for (std::int64_t p = o; p < n; ++p) lowest = std::min(lowest, spin.f(p, p));
     if (!(lowest - highest >= 1e-6))
-        throw InvalidArgument(where + "the highest occupied orbital (" + number(highest, "%.6f") +
-                              " hartree) is not below the lowest virtual one (" + number(lowest, "%.6f") +
+        throw InvalidArgument(where + "the highest occupied orbital (" + printed("%.6f", highest) +
+                              " hartree) is not below the lowest virtual one (" + printed("%.6f", lowest) +
                               "), so the amplitudes have zero denominators; the first " + std::to_string(o) +
                               " orbitals must be the occupied ones of a Hartree-Fock ground state");
 }

@@ -1,11 +1,11 @@
 #include "arges/chemistry/cc_checkpoint.hpp"
 
 #include "arges/checkpoint.hpp"
+#include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/world/world_state.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 
 namespace arges::chemistry {
@@ -16,18 +16,6 @@ namespace {
 const std::string spin_order = "virtual, then occupied indices; each counts all alpha spin orbitals, then all beta ones, of a spin in the "
                                "order of the integrals";
 const std::string spatial_order = "virtual, then occupied indices; each counts spatial orbitals in the order of the integrals";
-
-std::string extents_text(const std::vector<std::int64_t>& extents) {
-    std::string text;
-    for (std::int64_t extent : extents) text += (text.empty() ? "" : " x ") + std::to_string(extent);
-    return text;
-}
-
-std::string energy_text(double energy) {
-    char text[40] = {};
-    std::snprintf(text, sizeof text, "%.8f", energy);
-    return text;
-}
 
 /// Is there such a file? Collective: as rank 0 sees it.
 bool is_there(const World& world, const std::string& path) {
@@ -70,8 +58,8 @@ void AmplitudeFile::load(TensorSet& amplitudes) const {
                               cure);
     const double energy = file.value<double>("reference_energy");
     if (!(std::abs(energy - reference_energy_) <= 1e-7))
-        throw InvalidArgument(options_.path + ": was written for a reference of " + energy_text(energy) + " hartree, this one has " +
-                              energy_text(reference_energy_) + ": another molecule or other orbitals" + cure);
+        throw InvalidArgument(options_.path + ": was written for a reference of " + printed("%.8f", energy) + " hartree, this one has " +
+                              printed("%.8f", reference_energy_) + ": another molecule or other orbitals" + cure);
     for (const auto& [name, count] : counts_) {  // files of older versions have none
         if (file.has_value(name) && file.value<std::int64_t>(name) != count)
             throw InvalidArgument(options_.path + ": " + name + " is " + std::to_string(file.value<std::int64_t>(name)) +
@@ -81,8 +69,8 @@ void AmplitudeFile::load(TensorSet& amplitudes) const {
         if (!file.has_tensor(member.name())) continue;
         const CheckpointTensor& saved = file.tensor(member.name());
         if (saved.extents != member.extents())
-            throw InvalidArgument(options_.path + ": " + member.name() + " is " + extents_text(saved.extents) + ", this calculation has " +
-                                  extents_text(member.extents()) + cure);
+            throw InvalidArgument(options_.path + ": " + member.name() + " is " + joined(saved.extents, " x ") + ", this calculation has " +
+                                  joined(member.extents(), " x ") + cure);
         file.read_into(member.name(), member);
     }
 }

@@ -17,11 +17,7 @@ namespace arges {
 
 namespace {
 
-std::string extents_text(const std::vector<std::int64_t>& extents) {
-    std::string text;
-    for (auto n : extents) text += (text.empty() ? "" : " x ") + std::to_string(n);
-    return text.empty() ? "scalar" : text;
-}
+std::string extents_text(const std::vector<std::int64_t>& extents) { return extents.empty() ? "scalar" : joined(extents, " x "); }
 
 void check_equal_extents(const SymmetryNode& node, const std::vector<std::int64_t>& extents, const std::string& name) {
     for (const auto& child : node.children) check_equal_extents(child, extents, name);

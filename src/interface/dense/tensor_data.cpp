@@ -1,6 +1,7 @@
 // Key-value input and output of tensors, and gathering.
 #include "base/element_at.hpp"
 #include "base/math.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/dense/changed_elements.hpp"
@@ -100,10 +101,7 @@ std::vector<GivenPair> all_pairs(const Communicator& comm, const std::vector<Giv
     std::string text = state.title() + ": one element gets two values, ";
     const auto add = [&](const GivenPair& pair) {
         text += kernels.text(pair.value.data()) + " from rank " + std::to_string(pair.rank) + " by key " + std::to_string(pair.key) +
-                " (index ";
-        const auto index = tensor.index(pair.key);
-        for (std::size_t d = 0; d < index.size(); ++d) text += (d > 0 ? "," : "") + std::to_string(index[d]);
-        text += ")";
+                " (index " + joined(tensor.index(pair.key), ",") + ")";
     };
     add(all[0]);
     text += " and ";

@@ -1,14 +1,13 @@
 #include "interface/sparse/sparse_tensor_keys.hpp"
 
+#include "base/text.hpp"
 #include "interface/sparse/sparse_state.hpp"
 
 namespace arges {
 
 void check_keys(const AnyTensor& tensor) {
     if (tensor.has_keys()) return;
-    std::string product;
-    for (auto n : tensor.extents()) product += (product.empty() ? "" : " x ") + std::to_string(n);
-    throw InvalidArgument(sparse_state_of(tensor, "keys").title() + ": " + product +
+    throw InvalidArgument(sparse_state_of(tensor, "keys").title() + ": " + joined(tensor.extents(), " x ") +
                           " has more than 2^63 - 1 elements, so there are no 64-bit keys; use read_at() and write_at() with index tuples");
 }
 

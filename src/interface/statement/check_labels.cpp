@@ -1,6 +1,7 @@
 #include "interface/statement/check_labels.hpp"
 
 #include "arges/error.hpp"
+#include "base/text.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "interface/sparse/sparse_state.hpp"
 
@@ -106,10 +107,8 @@ std::string text_of(const Factor& factor) { return title_of(factor) + "[\"" + fa
 bool is_real(const Factor& factor) { return factor.is_mask || !element_kernels(factor).is_complex; }
 
 std::string described(const Factor& factor) {
-    std::string extents;
     const auto& lengths = factor.sparse ? factor.sparse->lengths() : factor.tensor->shape().extents();
-    for (auto n : lengths) extents += (extents.empty() ? "" : " x ") + std::to_string(n);
-    return std::string(factor.conjugated ? "conj " : "") + text_of(factor) + " (" + (extents.empty() ? "scalar" : extents) +
+    return std::string(factor.conjugated ? "conj " : "") + text_of(factor) + " (" + (lengths.empty() ? "scalar" : joined(lengths, " x ")) +
            (factor.sparse ? ", sparse)" : ")");
 }
 

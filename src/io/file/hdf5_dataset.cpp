@@ -1,9 +1,11 @@
 #include "io/file/hdf5_dataset.hpp"
 
 #include "arges/error.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 namespace arges::io {
@@ -30,18 +32,16 @@ std::vector<std::string> dataset_names(const std::string& path, const Hdf5Handle
     return names;
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string first_of(const std::vector<std::string>& names) {
     constexpr std::size_t most = 8;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) text += (i > 0 ? ", " : "") + names[i];
-    return text + (names.size() > most ? ", ..." : "");
+    return joined(std::span(names).first(std::min(most, names.size()))) + (names.size() > most ? ", ..." : "");
 }
 
 std::string the_only_name(const std::string& path, const Hdf5Handle& file) {
     const auto names = dataset_names(path, file);
     if (names.empty()) throw InvalidArgument(path + ": there is no dataset in the HDF5 file; check how it was made");
     if (names.size() > 1)
-        throw InvalidArgument(path + ": there are " + std::to_string(names.size()) + " datasets in the HDF5 file (" + joined(names) +
+        throw InvalidArgument(path + ": there are " + std::to_string(names.size()) + " datasets in the HDF5 file (" + first_of(names) +
                               "); name one, for example " + path + ":" + names.front());
     return names.front();
 }
@@ -52,7 +52,7 @@ Hdf5Handle open_dataset(const std::string& path, const Hdf5Handle& file, const s
     Hdf5Handle data(H5Dopen2(file.id(), name.c_str(), access.id()), H5Dclose);
     if (!data) {
         const auto names = dataset_names(path, file);
-        throw_hdf5(path, "there is no dataset " + name, names.empty() ? "the file has none" : "the file has " + joined(names));
+        throw_hdf5(path, "there is no dataset " + name, names.empty() ? "the file has none" : "the file has " + first_of(names));
     }
     return data;
 }

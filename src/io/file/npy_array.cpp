@@ -1,6 +1,7 @@
 #include "io/file/npy_array.hpp"
 
 #include "arges/error.hpp"
+#include "base/text.hpp"
 
 #include <charconv>
 #include <cstring>
@@ -91,8 +92,7 @@ std::string dictionary_of(const InputFile& file, std::int64_t& data) {
 std::string npy_array_header(const NpyArray& array) {
     std::string dictionary = std::string("{'descr': '<") + array.type.kind + std::to_string(array.type.bytes) +
                              "', 'fortran_order': " + (array.is_fortran_order ? "True" : "False") + ", 'shape': (";
-    for (std::size_t d = 0; d < array.extents.size(); ++d) dictionary += (d == 0 ? "" : ", ") + std::to_string(array.extents[d]);
-    dictionary += array.extents.size() == 1 ? ",), }" : "), }";
+    dictionary += joined(array.extents) + (array.extents.size() == 1 ? ",), }" : "), }");
     const bool is_long = dictionary.size() > 65000;
     const auto fixed = is_long ? long_bytes : short_bytes;
     dictionary.append(63 - (fixed + dictionary.size()) % 64, ' ');

@@ -1,5 +1,7 @@
 #include "io/file/number_type.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -79,11 +81,7 @@ bool are_finite(ElementType type, const void* elements, std::int64_t count) {
     return in(static_cast<const double*>(elements), parts);
 }
 
-std::string extents_text(const std::vector<std::int64_t>& extents) {
-    std::string text;
-    for (auto n : extents) text += (text.empty() ? "" : " x ") + std::to_string(n);
-    return text.empty() ? "a single number" : text;
-}
+std::string extents_text(const std::vector<std::int64_t>& extents) { return extents.empty() ? "a single number" : joined(extents, " x "); }
 
 }  // namespace io
 }  // namespace arges

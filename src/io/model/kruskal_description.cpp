@@ -1,10 +1,12 @@
 #include "io/model/kruskal_description.hpp"
 
 #include "arges/error.hpp"
+#include "base/text.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <span>
 #include <stdexcept>
 
 namespace arges::io {
@@ -18,14 +20,6 @@ std::string hexadecimal(std::uint32_t checksum) {
 }
 
 std::string json_text(const std::string& text) { return nlohmann::json(text).dump(); }
-
-/// "a, b, c" of f(0), f(1), ...
-template <class F>
-std::string listed(std::size_t count, const F& f) {
-    std::string list;
-    for (std::size_t i = 0; i < count; ++i) list += (i == 0 ? "" : ", ") + f(i);
-    return list;
-}
 
 }  // namespace
 
@@ -48,22 +42,23 @@ std::vector<std::string> kruskal_file_names(const std::vector<bool>& is_listed, 
 
 std::string to_text(const KruskalDescription& d) {
     const auto names = kruskal_file_names(d.is_listed, d.form);
-    const auto name = [&](std::size_t file) { return json_text(names[file]); };
     const auto order = d.lengths.size();
-    std::string rows;
-    for (std::size_t m = 0; m < order; ++m)
-        if (d.is_listed[m])
-            rows += (rows.empty() ? "" : ", ") + name(m + 1) + ": " + json_text(row_list_name(static_cast<int>(m) + 1, d.form));
-    if (!rows.empty()) rows = "  \"rows\": {" + rows + "},\n";
+    std::vector<std::string> files, sums, temporary, lists;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        files.push_back(json_text(names[k]));
+        sums.push_back(files[k] + ": " + json_text(hexadecimal(d.checksums[k])));
+        temporary.push_back(json_text(d.temporary[k]));
+    }
+    for (std::size_t m = 1; m <= order; ++m)
+        if (d.is_listed[m - 1]) lists.push_back(files[m] + ": " + json_text(row_list_name(m, d.form)));
+    const auto rows = lists.empty() ? "" : "  \"rows\": {" + joined(lists) + "},\n";
     return "{\n  \"kind\": \"Kruskal tensor\",\n"
            "  \"meaning\": \"X(i1,...,iN) = sum over r of lambda(r) mode_1(i1,r) ... mode_N(iN,r)\",\n"
            "  \"order\": " +
-           std::to_string(order) + ",\n  \"components\": " + std::to_string(d.components) + ",\n  \"lengths\": [" +
-           listed(order, [&](std::size_t m) { return std::to_string(d.lengths[m]); }) +
-           "],\n  \"element_type\": " + json_text(d.single ? "float32" : "float64") + ",\n  \"weights\": " + name(0) +
-           ",\n  \"factors\": [" + listed(order, [&](std::size_t m) { return name(m + 1); }) + "],\n" + rows + "  \"crc32\": {" +
-           listed(names.size(), [&](std::size_t k) { return name(k) + ": " + json_text(hexadecimal(d.checksums[k])); }) +
-           "},\n  \"temporary_names\": [" + listed(names.size(), [&](std::size_t k) { return json_text(d.temporary[k]); }) + "]\n}\n";
+           std::to_string(order) + ",\n  \"components\": " + std::to_string(d.components) + ",\n  \"lengths\": [" + joined(d.lengths) +
+           "],\n  \"element_type\": " + json_text(d.single ? "float32" : "float64") + ",\n  \"weights\": " + files[0] +
+           ",\n  \"factors\": [" + joined(std::span(files).subspan(1, order)) + "],\n" + rows + "  \"crc32\": {" + joined(sums) +
+           "},\n  \"temporary_names\": [" + joined(temporary) + "]\n}\n";
 }
 
 KruskalDescription parse_description(const std::string& text, const std::string& path) {

@@ -4,6 +4,7 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "base/related_value.hpp"
+#include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "io/file/text_number.hpp"
@@ -30,9 +31,7 @@ template <std::size_t n>
 std::size_t choice(std::string_view word, const std::array<std::string_view, n>& names) {
     const auto found = std::find(names.begin(), names.end(), lower_case(word));
     if (found != names.end()) return found - names.begin();
-    std::string list;
-    for (auto name : names) list += (list.empty() ? "" : ", ") + std::string(name);
-    throw InvalidArgument(quoted(word) + " in the header is not known; it is one of: " + list);
+    throw InvalidArgument(quoted(word) + " in the header is not known; it is one of: " + joined(names));
 }
 
 /// What follows the word of a first line, "%%MatrixMarket"; nothing if it is no such line. Also for lines that were meant so: with a

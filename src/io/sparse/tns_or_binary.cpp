@@ -89,12 +89,7 @@ Form form_for(const std::string& path) {
 
 void check_lengths(const InputFile& file, const std::vector<std::int64_t>& demanded, const std::vector<std::int64_t>& found) {
     if (demanded.empty() || demanded == found) return;
-    const auto text = [](const std::vector<std::int64_t>& lengths) {
-        std::string result;
-        for (auto n : lengths) result += (result.empty() ? "" : " x ") + std::to_string(n);
-        return result;
-    };
-    throw InvalidArgument(file.path() + ": the tensor is " + text(found) + ", but " + text(demanded) +
+    throw InvalidArgument(file.path() + ": the tensor is " + joined(found, " x ") + ", but " + joined(demanded, " x ") +
                           " is demanded; correct the lengths, or read another file");
 }
 
@@ -232,8 +227,9 @@ void write_sparse(const AnyTensor& tensor, const std::string& path, IndexBase ba
     }
     if (state.kernels->is_complex) throw InvalidArgument(path + ": complex values are written to MatrixMarket files only (.mtx, .mtx.gz)");
     if (form != Form::own_binary) {
-        write_lines(comm, text, comm.sum(state.count()) == 0 ? empty_note(pattern) : "", pattern, state.values(), path, compressed,
-                    base == IndexBase::zero ? 0 : 1);
+        // A file may not be empty, so a tensor without nonzeros is a comment.
+        const auto note = comm.sum(state.count()) == 0 ? "# no nonzeros, " + joined(pattern.lengths, " x ") + "\n" : "";
+        write_lines(comm, text, note, pattern, state.values(), path, compressed, base == IndexBase::zero ? 0 : 1);
         return;
     }
     if (!has_binary(*type)) throw InvalidArgument(path + ": a binary file has values of float or double; write .tns, .tns.gz or .mtx");

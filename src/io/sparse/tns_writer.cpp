@@ -30,12 +30,6 @@ void produce_lines(const ElementText& element, const sparse::NonzeroIndices& x, 
 
 }  // namespace
 
-std::string empty_note(const sparse::NonzeroIndices& x) {
-    std::string lengths;
-    for (auto n : x.lengths) lengths += (lengths.empty() ? "" : " x ") + std::to_string(n);
-    return "# no nonzeros, " + lengths + "\n";
-}
-
 std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce) {
     std::vector<char> member;
     std::int64_t bytes = 0;

@@ -20,9 +20,6 @@ void write_text(const Communicator& comm, const std::string& path, bool compress
 /// Likewise, but the file does not have its name yet: see OutputFile::publish().
 std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce);
 
-/// A file may not be empty, so a tensor without nonzeros is a comment.
-std::string empty_note(const sparse::NonzeroIndices& x);
-
 /// Writes a heading, then nonzeros as lines of indices, counted from `base`, and value. Collective.
 void write_lines(const Communicator& comm, const ElementText& text, const std::string& heading, const sparse::NonzeroIndices& nonzeros,
                  const SparseValues& values, const std::string& path, bool compressed, std::int64_t base);
