@@ -83,8 +83,8 @@ public:
     /// Gives every rank the root's text or values, whatever their number. Collective.
     void broadcast(std::string& text, std::int64_t root) const;
     template <class V>
+    requires std::is_trivially_copyable_v<V>
     void broadcast(std::vector<V>& values, std::int64_t root) const {
-        static_assert(std::is_trivially_copyable_v<V>);
         const auto count = value_of(std::ssize(values), root);
         agree([&] { values.resize(count); });
         broadcast(values.data(), values.size() * sizeof(V), root);

@@ -3,6 +3,7 @@
 
 #include "base/large_vector.hpp"
 #include "base/memory_tally.hpp"
+#include "base/packed.hpp"
 #include "comm/communicator.hpp"
 
 #include <type_traits>
@@ -11,17 +12,24 @@
 namespace arges {
 
 /// What `find` returns on the first rank, on every rank; what it throws there, every rank throws. Files are looked into in this way, which
-/// ranks may see differently. @param find  returns a text, a vector of numbers or a trivially copyable value. Collective.
+/// ranks may see differently. @param find  returns a value that Packed takes. Collective.
 template <class F>
 auto from_first_rank(const Communicator& comm, F&& find) {
     std::invoke_result_t<F> found{};
+    Packed packed;
+    constexpr bool is_plain = std::is_trivially_copyable_v<decltype(found)>, is_list = requires { comm.broadcast(found, 0); };
     comm.agree([&] {
         if (comm.rank() == 0) found = find();
+        if constexpr (!is_plain && !is_list) packed(found);
     });
-    if constexpr (std::is_trivially_copyable_v<decltype(found)>)
+    if constexpr (is_plain) {
         comm.broadcast(&found, sizeof found, 0);
-    else
+    } else if constexpr (is_list) {
         comm.broadcast(found, 0);
+    } else {
+        comm.broadcast(packed.bytes(), 0);
+        comm.agree([&] { Packed(std::move(packed.bytes()))(found); });
+    }
     return found;
 }
 

@@ -16,14 +16,11 @@ namespace {
 
 /// The beginning of the file, on all ranks.
 std::string beginning_of(const io::InputFile& file) {
-    std::string text;
-    file.comm().agree([&] {
-        if (file.comm().rank() != 0) return;
-        text.resize(std::min(max_header_bytes, file.size()));
+    return from_first_rank(file.comm(), [&] {
+        std::string text(std::min(max_header_bytes, file.size()), '\0');
         text.resize(file.read(0, text.data(), text.size()));
+        return text;
     });
-    file.comm().broadcast(text, 0);
-    return text;
 }
 
 /// All ranks parse the same text, so that all see the same errors.

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "arges/checkpoint.hpp"
+#include "base/packed.hpp"
+#include "io/dense/tensor_files.hpp"
 #include "io/file/parallel_file.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -17,6 +18,12 @@ struct StoredTensor {
     CheckpointTensor shape;
     std::uint32_t checksum = 0;  ///< of its packed elements
     std::int64_t offset = 0;     ///< of its first element in the file
+
+    void parts(Packed& packed) {
+        auto symmetry = symmetry_text(shape.symmetry);
+        packed(shape.name, shape.element, shape.extents, symmetry, shape.packed_size, checksum, offset);
+        if (packed.is_read()) shape.symmetry = symmetry_of_text(symmetry, shape.extents.size());
+    }
 };
 
 /// The contents of a checkpoint.
@@ -31,9 +38,7 @@ struct CheckpointContents {
     std::map<std::string, StoredTensor> tensors;
     std::map<std::string, CheckpointValue> values;
 
-    /// All of it in bytes, to be sent.
-    std::vector<std::byte> bytes() const;
-    static CheckpointContents from_bytes(const std::vector<std::byte>& bytes);
+    void parts(Packed& packed) { packed(tensors, values); }
 };
 
 /// Reads and checks the contents by one rank. Local. @throws InvalidArgument if the file is no checkpoint, or damaged

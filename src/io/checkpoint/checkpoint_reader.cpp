@@ -23,11 +23,6 @@ using namespace io;
 
 namespace {
 
-/// What rank 0 finds, on all ranks. Collective.
-CheckpointContents contents_of(const InputFile& file) {
-    return CheckpointContents::from_bytes(from_first_rank(file.comm(), [&] { return read_contents(file).bytes(); }));
-}
-
 /// What a reader has open.
 template <class State>
 const State& opened(const std::unique_ptr<State>& state) {
@@ -51,7 +46,8 @@ std::string kind_of(const CheckpointValue& value) {
 
 struct CheckpointReader::State {
     State(const World& where, const std::string& path)
-        : world(where), file(communicator_of(where, "CheckpointReader"), path), contents(contents_of(file)) {
+        : world(where), file(communicator_of(where, "CheckpointReader"), path),
+          contents(from_first_rank(file.comm(), [&] { return read_contents(file); })) {
         for (const auto& [name, tensor] : contents.tensors) shapes.push_back(tensor.shape);
     }
     const StoredTensor& find(const std::string& name) const {

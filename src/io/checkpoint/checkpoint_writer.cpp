@@ -6,6 +6,7 @@
 #include "base/math.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "interface/world/call_arguments.hpp"
 #include "interface/world/world_state.hpp"
@@ -193,7 +194,9 @@ void CheckpointWriter::State::check_name(const std::string& name, bool is_used) 
 }
 
 void CheckpointWriter::State::finish() {
-    reserve(structure_bytes * static_cast<std::int64_t>(1 + contents.values.size()) + std::ssize(contents.bytes()));
+    Packed packed;
+    packed(contents);
+    reserve(structure_bytes * static_cast<std::int64_t>(1 + contents.values.size()) + std::ssize(packed.bytes()));
     for (const auto& [name, value] : contents.values) write_value(name, value);
     auto root = made(H5Gclose, [&] { return H5Gopen2(file.id(), "/", H5P_DEFAULT); });
     text(root, "format", CheckpointContents::format);
@@ -262,21 +265,17 @@ void CheckpointWriter::set(const std::string& name, const CheckpointValue& value
     const CollectiveCall call(ranks_of(state_->world), "CheckpointWriter::set");
     auto& s = *state_;
     s.check_name(name, s.contents.values.count(name) > 0);
-    CheckpointContents one;
-    one.values[name] = value;
-    std::vector<std::byte> bytes;
-    s.comm.agree([&] { bytes = one.bytes(); });
-    s.comm.broadcast(bytes, 0);
-    const auto of_first = CheckpointContents::from_bytes(bytes).values;
-    s.comm.agree([&] {
-        const auto* text = std::get_if<std::string>(&of_first.begin()->second);
-        if (of_first.begin()->first != name)
-            throw InvalidArgument(s.path + ": the ranks give different names to one value, \"" + name + "\" and \"" +
-                                  of_first.begin()->first + "\"; give the same");
+    const auto of_first = from_first_rank(s.comm, [&] { return std::map<std::string, CheckpointValue>{{name, value}}; });
+    const auto& [first_name, first_value] = *of_first.begin();
+    s.comm.agree([&, &first_name = first_name, &first_value = first_value] {
+        const auto* text = std::get_if<std::string>(&first_value);
+        if (first_name != name)
+            throw InvalidArgument(s.path + ": the ranks give different names to one value, \"" + name + "\" and \"" + first_name +
+                                  "\"; give the same");
         if (text != nullptr && text->find('\0') != std::string::npos)
             throw InvalidArgument(s.path + ": the text \"" + name + "\" has a zero character in it; store numbers as a vector");
     });
-    s.contents.values[name] = of_first.begin()->second;
+    s.contents.values[name] = first_value;
 }
 
 void CheckpointWriter::commit() {

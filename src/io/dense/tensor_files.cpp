@@ -44,29 +44,8 @@ struct Description {
     Hdf5Array array;
     bool is_fortran_order = false;
 
-    std::vector<std::byte> bytes() const;
-    static Description from_bytes(const std::vector<std::byte>& bytes);
+    void parts(Packed& packed) { packed(form, array.name, array.type, array.extents, array.data, is_fortran_order); }
 };
-
-std::vector<std::byte> Description::bytes() const {
-    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(form), array.type.kind,  array.type.bytes,
-                                      array.type.is_swapped,           is_fortran_order, array.data,
-                                      std::ssize(array.extents)};
-    numbers.insert(numbers.end(), array.extents.begin(), array.extents.end());
-    numbers.insert(numbers.end(), array.name.begin(), array.name.end());
-    return to_bytes(numbers);
-}
-
-Description Description::from_bytes(const std::vector<std::byte>& bytes) {
-    const auto numbers = arges::from_bytes<std::int64_t>(bytes);
-    Description result{static_cast<Form>(numbers[0]), {}, numbers[4] != 0};
-    result.array.type = {static_cast<char>(numbers[1]), static_cast<int>(numbers[2]), numbers[3] != 0};
-    result.array.data = numbers[5];
-    const auto extents = numbers.begin() + 7, name = extents + numbers[6];
-    result.array.extents.assign(extents, name);
-    for (auto at = name; at != numbers.end(); ++at) result.array.name += static_cast<char>(*at);
-    return result;
-}
 
 /// Looks into a file. Local.
 Description described(const InputFile& file, const std::string& dataset) {
@@ -85,7 +64,7 @@ Description described(const InputFile& file, const std::string& dataset) {
 
 /// What rank 0 sees in a file, on all ranks. Collective.
 Description described_for_all(const InputFile& file, const std::string& dataset) {
-    auto found = Description::from_bytes(from_first_rank(file.comm(), [&] { return described(file, dataset).bytes(); }));
+    auto found = from_first_rank(file.comm(), [&] { return described(file, dataset); });
     if (found.form == Form::other)
         throw InvalidArgument(file.path() + ": this is neither a .npy nor an HDF5 file; save the array in one of these forms");
     return found;

@@ -160,28 +160,14 @@ SparseOutline sparse_outline(const Communicator& comm, const std::string& path, 
     outline.shape.file_bytes = file.size();
     outline.shape.keeps_lines = options.duplicates == Duplicates::refuse;
     outline.shape.lengths = options.lengths;
-    const auto numbers = from_first_rank(comm, [&] {
+    return from_first_rank(comm, [&] {
         try {
             look_into(file, outline);
         } catch (const InvalidArgument&) {
             outline.entries = 0;  // read_sparse() says what is wrong
         }
-        std::vector<std::int64_t> found{outline.shape.order, outline.shape.is_text, outline.shape.is_compressed,
-                                        outline.entries,     outline.is_exact,      outline.shape.is_distinct,
-                                        outline.is_single};
-        found.insert(found.end(), outline.shape.lengths.begin(), outline.shape.lengths.end());
-        return found;
+        return outline;
     });
-    outline.shape.order = numbers[0];
-    outline.shape.is_text = numbers[1] != 0;
-    outline.shape.is_compressed = numbers[2] != 0;
-    outline.entries = numbers[3];
-    outline.is_exact = numbers[4] != 0;
-    outline.shape.is_distinct = numbers[5] != 0;
-    outline.is_single = numbers[6] != 0;
-    outline.shape.keeps_lines = outline.shape.keeps_lines && outline.shape.is_text;
-    outline.shape.lengths.assign(numbers.begin() + 7, numbers.end());
-    return outline;
 }
 
 }  // namespace arges::io

@@ -3,6 +3,7 @@
 
 #include "arges/sparse_io.hpp"
 #include "base/memory_tally.hpp"
+#include "base/packed.hpp"
 #include "io/file/parallel_file.hpp"
 
 #include <cstdint>
@@ -42,6 +43,11 @@ struct SparseOutline {
     bool is_single = false;    ///< the values in the file are float32
     /// Nonzeros that a rank reads.
     std::int64_t entries_of_rank() const { return (entries + shape.ranks - 1) / shape.ranks; }
+
+    void parts(Packed& packed) {
+        packed(shape.ranks, shape.order, shape.value_bytes, shape.file_bytes, shape.is_text, shape.is_compressed, shape.keeps_lines,
+               shape.is_distinct, shape.lengths, entries, is_exact, is_single);
+    }
 };
 
 /// Looks at the header of a binary or MatrixMarket file, or at 64 places of a text (of compressed text, at its first MiB). What is wrong
