@@ -51,7 +51,7 @@ void expect_round_trips(MatrixForm form, const char* name) {
             SCOPED_TRACE(rows);
             const Matrix<T> A(world, static_cast<std::uint64_t>(rows + columns), rows, columns);
             const auto path = folder / name;
-            io::write_matrix(comm, path, A.shape, A.mine(), form);
+            io::prepare_matrix(comm, path, A.shape, A.mine(), form)->publish();
             EXPECT_EQ(io::matrix_shape(comm, path), A.shape);
             Numbers wanted;
             std::vector<T> expected;
@@ -79,7 +79,7 @@ TEST(MatrixFiles, RoundTripOfLargeWholeNumbers) {
     const auto first = 2 * world.rank();
     const Numbers mine{large - first, first};
     for (auto form : {MatrixForm::text, MatrixForm::npy}) {
-        io::write_matrix(comm, folder / "a", {2 * world.size(), 1}, io::MatrixRows::contiguous(first, mine, 1), form);
+        io::prepare_matrix(comm, folder / "a", {2 * world.size(), 1}, io::MatrixRows::contiguous(first, mine, 1), form)->publish();
         EXPECT_EQ(io::read_matrix<std::int64_t>(comm, folder / "a", Numbers{1, 0}), (Numbers{0, large}));
         EXPECT_EQ(io::read_matrix<std::int64_t>(comm, folder / "a", Numbers{first}), (Numbers{large - first}));
     }
@@ -93,9 +93,9 @@ TEST(MatrixFiles, HaveTheBytesThatOthersRead) {
     const std::vector<double> row{0.1, -2};
     const bool last = world.rank() + 1 == world.size();
     const auto mine = io::MatrixRows::contiguous(1, last ? std::span<const double>(row) : std::span<const double>(), 2);
-    io::write_matrix(comm, folder / "a.txt", {3, 2}, mine, MatrixForm::text);
+    io::prepare_matrix(comm, folder / "a.txt", {3, 2}, mine, MatrixForm::text)->publish();
     EXPECT_EQ(TemporaryFolder::read(folder / "a.txt"), "0 0\n0.1 -2\n0 0\n");
-    io::write_matrix(comm, folder / "a.npy", {3, 2}, mine, MatrixForm::npy);
+    io::prepare_matrix(comm, folder / "a.npy", {3, 2}, mine, MatrixForm::npy)->publish();
     const auto bytes = TemporaryFolder::read(folder / "a.npy");
     ASSERT_EQ(bytes.size(), 128U + 48U);
     EXPECT_EQ(bytes.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
@@ -126,7 +126,7 @@ TEST(MatrixFiles, RefuseWrongRowsAndFiles) {
         for (auto form : {MatrixForm::text, MatrixForm::npy}) {
             io::MatrixRows mine{world.rank() == 0 ? rows : Numbers{},
                                 world.rank() == 0 ? std::span<const double>(row) : std::span<const double>()};
-            io::write_matrix(comm, folder / "a", shape, mine, form);
+            io::prepare_matrix(comm, folder / "a", shape, mine, form)->publish();
         }
     };
     expect_refused([&] { write({3}, {3, 2}); }, "row 3 of a matrix of 3 rows");

@@ -16,28 +16,17 @@ constexpr std::int64_t number_bytes = sizeof(std::int64_t);
 /// CRC-32 of the bytes outside of the ranges, which are in order. Ranges beyond the end, or out of order, count as empty.
 std::int64_t checksum_outside(const InputFile& file, const std::vector<ElementRange>& elements, std::int64_t end) {
     RunningChecksum sum;
-    std::vector<char> piece(1 << 20);
     std::int64_t at = 0;
-    const auto add_up_to = [&](std::int64_t stop) {
-        while (at < stop) {
-            const auto bytes = std::min(stop - at, std::ssize(piece));
-            file.read_exactly(at, piece.data(), bytes);
-            sum.add(piece.data(), static_cast<std::size_t>(bytes));
-            at += bytes;
-        }
-    };
     for (const auto& range : elements) {
-        add_up_to(std::min(range.begin, end));
-        at = std::max(at, range.begin + range.bytes);
+        sum.add(file, at, std::min(range.begin, end));
+        at = std::max({at, std::min(range.begin, end), range.begin + range.bytes});
     }
-    add_up_to(end);
+    sum.add(file, at, end);
     return sum.value();
 }
 
 std::int64_t checksum_of(const std::vector<std::int64_t>& numbers) {
-    RunningChecksum sum;
-    sum.add(numbers.data(), numbers.size() * sizeof(std::int64_t));
-    return sum.value();
+    return io::checksum_of({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int64_t)});
 }
 
 /// The last `count` numbers of a file of at least that length.

@@ -16,6 +16,17 @@ void RunningChecksum::add(const void* data, std::size_t bytes) {
     bytes_ += static_cast<std::int64_t>(bytes);
 }
 
+void RunningChecksum::add(const InputFile& file, std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t piece_bytes = 1 << 20;
+    if (begin >= end) return;
+    std::vector<char> piece(std::min(piece_bytes, end - begin));
+    for (auto at = begin; at < end; at += piece_bytes) {
+        const auto bytes = std::min(piece_bytes, end - at);
+        file.read_exactly(at, piece.data(), bytes);
+        add(piece.data(), bytes);
+    }
+}
+
 std::uint32_t RunningChecksum::of_all(const Communicator& comm) const {
     const std::vector<std::int64_t> mine{static_cast<std::int64_t>(value_), bytes_};
     const auto all = gathered(comm, mine);
@@ -32,18 +43,10 @@ std::uint32_t checksum_of(std::span<const char> bytes) {
 }
 
 std::uint32_t file_checksum(const InputFile& file) {
-    constexpr std::int64_t piece_bytes = 1 << 20;
     const auto& comm = file.comm();
     RunningChecksum sum;
-    comm.agree([&] {
-        const auto begin = part_begin(file.size(), comm.rank(), comm.size()), end = part_begin(file.size(), comm.rank() + 1, comm.size());
-        std::vector<unsigned char> piece(std::min(piece_bytes, end - begin));
-        for (auto at = begin; at < end; at += piece_bytes) {
-            const std::size_t bytes = std::min(piece_bytes, end - at);
-            file.read_exactly(at, piece.data(), bytes);
-            sum.add(piece.data(), bytes);
-        }
-    });
+    comm.agree(
+        [&] { sum.add(file, part_begin(file.size(), comm.rank(), comm.size()), part_begin(file.size(), comm.rank() + 1, comm.size())); });
     return sum.of_all(comm);
 }
 

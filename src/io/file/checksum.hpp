@@ -13,6 +13,8 @@ namespace arges::io {
 class RunningChecksum {
 public:
     void add(const void* data, std::size_t bytes);
+    /// Of the bytes [begin, end) of a file. Local. @throws InvalidArgument if it cannot be read
+    void add(const InputFile& file, std::int64_t begin, std::int64_t end);
     std::uint32_t value() const { return value_; }
     /// Of the bytes of all ranks, one rank's behind the other's. Collective.
     std::uint32_t of_all(const Communicator& comm) const;

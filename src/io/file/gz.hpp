@@ -19,8 +19,8 @@ public:
     ~GzipSource() override;
     /// @throws InvalidArgument if the file is truncated or damaged, without file and place
     std::size_t read(char* data, std::size_t bytes) override;
-    /// What is likely to be the size of all inflated bytes, from the rate so far.
-    double expected_bytes() const;
+    /// From the rate so far.
+    double expected_bytes() const override;
 
 private:
     struct Stream;

@@ -16,6 +16,8 @@ public:
     virtual ~ByteSource() = default;
     /// Reads at most `bytes`, at least one unless there are no more. @throws InvalidArgument
     virtual std::size_t read(char* data, std::size_t bytes) = 0;
+    /// What is likely to be the number of all.
+    virtual double expected_bytes() const = 0;
 };
 
 /// The lines of a file whose first byte lies in [begin, end). Disjoint ranges give each line once.
@@ -29,8 +31,7 @@ public:
     const InputFile& file() const { return file_; }
     /// Position of the first line.
     std::int64_t begin() const { return begin_; }
-    /// Bytes of these lines.
-    std::int64_t size() const { return end_ - begin_; }
+    double expected_bytes() const override { return end_ - begin_; }
 
 private:
     /// The first byte of the first line that begins at or behind `position`.

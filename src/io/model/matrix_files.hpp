@@ -1,5 +1,5 @@
-/// Factor matrices, Kruskal tensors and columns of row numbers (T = std::int64_t) in files that NumPy and MATLAB read; and the headers of
-/// .npy files. Rows come from, and go to, any ranks.
+/// Factor matrices, Kruskal tensors and columns of row numbers (T = std::int64_t) in files that NumPy and MATLAB read. Rows come from, and
+/// go to, any ranks.
 #pragma once
 
 #include "io/file/number_type.hpp"
@@ -47,11 +47,8 @@ struct MatrixRows {
     }
 };
 
-/// Writes a matrix. Rows that no rank gives are zero. Collective.
+/// Writes a matrix to a file that does not have its name yet: see OutputFile::publish(). Rows that no rank gives are zero. Collective.
 /// @throws InvalidArgument on every rank for a row out of range or given twice, and if the file cannot be written
-void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows& mine, MatrixForm form);
-
-/// Likewise, but the file does not have its name yet: see OutputFile::publish().
 std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows& mine,
                                            MatrixForm form);
 
@@ -76,18 +73,7 @@ std::vector<T> read_matrix(const Communicator& comm, const std::string& path, st
     return result;
 }
 
-struct NpyHeader {
-    MatrixShape shape{};
-    NumberType type{};              ///< of real numbers
-    bool is_fortran_order = false;  ///< column after column; else row after row
-    std::int64_t data = 0;          ///< where the elements begin
-};
-
-/// The bytes of a header, a multiple of 64.
-std::string npy_header(MatrixShape shape, NumberType type);
-
-/// Reads a header and checks it against the size of the file. Local.
-/// @throws InvalidArgument if the file is damaged, or is another kind of array than a matrix of real numbers
-NpyHeader read_npy_header(const InputFile& file);
+/// Refuses numbers that are none of rows of a matrix. Local. @param path  begins the message  @throws InvalidArgument
+void check_row_numbers(const std::string& path, std::int64_t rows, std::span<const std::int64_t> numbers);
 
 }  // namespace arges::io

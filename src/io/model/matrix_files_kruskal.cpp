@@ -160,13 +160,6 @@ std::string present_path(const Communicator& comm, const SetFile& file, Presence
                     "want it, remove description.json");
 }
 
-void check_numbers(const std::string& path, std::int64_t length, const std::vector<std::int64_t>& rows) {
-    for (auto row : rows)
-        if (row < 0 || row >= length)
-            throw InvalidArgument(path + ": row " + std::to_string(row) + " of a matrix of " + std::to_string(length) +
-                                  " rows; rows count from 0");
-}
-
 /// A factor's file with the given rows only, one after the other, and the list of their numbers. Collective.
 struct ListedFactor {
     MatrixRows rows;                 ///< renumbered
@@ -175,7 +168,7 @@ struct ListedFactor {
     std::int64_t total = 0;
 };
 ListedFactor without_empty_rows(const Communicator& comm, const std::string& path, std::int64_t length, const MatrixRows& mine) {
-    comm.agree([&] { check_numbers(path, length, mine.rows); });
+    comm.agree([&] { check_row_numbers(path, length, mine.rows); });
     auto nonempty = nonempty_slices(comm, mine.rows);
     auto numbers = renumbered(comm, nonempty, mine.rows);
     const auto first = nonempty.first[comm.rank()];

@@ -15,18 +15,18 @@
 
 namespace arges::io {
 
-std::string npy_header(MatrixShape shape, NumberType type) { return npy_array_header({type, false, {shape.rows, shape.columns}}); }
+namespace {
 
-NpyHeader read_npy_header(const InputFile& file) {
-    const auto array = read_npy_array_header(file);
+/// The header of a matrix of real numbers, with two extents.
+NpyArray read_matrix_header(const InputFile& file) {
+    auto array = read_npy_array_header(file);
     if (array.type.is_complex()) throw InvalidArgument(file.path() + ": the .npy file is of complex numbers; save real ones");
     if (array.extents.empty() || array.extents.size() > 2)
         throw InvalidArgument(file.path() + ": the .npy file has " + std::to_string(array.extents.size()) +
                               " dimensions; a matrix has two, and a vector one");
-    return {{array.extents[0], array.extents.size() == 2 ? array.extents[1] : 1}, array.type, array.is_fortran_order, array.data};
+    array.extents.resize(2, 1);
+    return array;
 }
-
-namespace {
 
 /// The rows that stand in this rank's part of a text file.
 struct TextRows {
@@ -151,16 +151,16 @@ void deliver(const InputFile& file, const TextRows& rows, std::span<const std::i
 }
 
 /// Numbers that stand one after the other in a .npy file, from number `first` on. Local.
-void read_npy_numbers(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count, ElementType type, void* to) {
+void read_npy_numbers(const InputFile& file, const NpyArray& header, std::int64_t first, std::int64_t count, ElementType type, void* to) {
     std::vector<std::byte> bytes(count * header.type.bytes);
     file.read_exactly(header.data + first * header.type.bytes, bytes.data(), bytes.size());
     convert_numbers(header.type, bytes.data(), count, type, to);
 }
 
 /// Neighbouring rows, row after row. Local.
-std::vector<std::byte> read_npy_run(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count,
+std::vector<std::byte> read_npy_run(const InputFile& file, const NpyArray& header, std::int64_t first, std::int64_t count,
                                     ElementType type) {
-    const auto [rows, columns] = header.shape;
+    const auto rows = header.extents[0], columns = header.extents[1];
     const auto size = element_kernels(type).size;
     std::vector<std::byte> run(count * columns * size), column(header.is_fortran_order ? count * size : 0);
     if (!header.is_fortran_order) read_npy_numbers(file, header, first * columns, count * columns, type, run.data());
@@ -173,13 +173,13 @@ std::vector<std::byte> read_npy_run(const InputFile& file, const NpyHeader& head
 }
 
 /// Reads rows where they are, neighbours together. Local.
-void read_npy_rows(const InputFile& file, const NpyHeader& header, std::span<const std::int64_t> wanted, ElementType type, void* result) {
+void read_npy_rows(const InputFile& file, const NpyArray& header, std::span<const std::int64_t> wanted, ElementType type, void* result) {
     constexpr std::int64_t most_bytes = 1 << 20, short_gap_bytes = 4096;
-    const auto row_bytes = std::max<std::int64_t>(1, header.shape.columns * header.type.bytes);
+    const auto row_bytes = std::max<std::int64_t>(1, header.extents[1] * header.type.bytes);
     std::vector<std::size_t> sequence(wanted.size());
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
-    const auto bytes = header.shape.columns * element_kernels(type).size;  // of a row of elements
+    const auto bytes = header.extents[1] * element_kernels(type).size;  // of a row of elements
     for (std::size_t i = 0, j = 0; i < sequence.size(); i = j) {
         const auto first = wanted[sequence[i]];
         auto last = first;
@@ -198,13 +198,11 @@ void read_npy_rows(const InputFile& file, const NpyHeader& header, std::span<con
 
 MatrixShape matrix_shape(const Communicator& comm, const std::string& path) {
     const InputFile file(comm, path);
-    MatrixShape shape;
-    bool binary = false;
+    NpyArray array;
     comm.agree([&] {
-        binary = is_npy(file);
-        if (binary) shape = read_npy_header(file).shape;
+        if (is_npy(file)) array = read_matrix_header(file);
     });
-    if (binary) return shape;
+    if (!array.extents.empty()) return {array.extents[0], array.extents[1]};
     const auto rows = read_rows(file, element_text(ElementType::float64));
     return {rows.first.back(), rows.columns};
 }
@@ -216,9 +214,9 @@ void read_matrix(const Communicator& comm, const std::string& path, std::span<co
     comm.agree([&] {
         binary = is_npy(file);
         if (!binary) return;
-        const auto header = read_npy_header(file);
-        check_wanted(file, rows, header.shape.rows);
-        const auto count = std::ssize(rows) * header.shape.columns;
+        const auto header = read_matrix_header(file);
+        check_wanted(file, rows, header.extents[0]);
+        const auto count = std::ssize(rows) * header.extents[1];
         auto* const result = room(count);
         if (count > 0) read_npy_rows(file, header, rows, type, result);
         if (!are_finite(type, result, count)) throw InvalidArgument(path + ": a value is infinite or not a number; make the file again");

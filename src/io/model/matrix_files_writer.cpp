@@ -4,6 +4,7 @@
 #include "comm/communicator.hpp"
 #include "interface/sparse/sparse_tensor_slices.hpp"
 #include "io/file/element_text.hpp"
+#include "io/file/npy_array.hpp"
 #include "io/model/matrix_files.hpp"
 #include "io/sparse/tns_writer.hpp"
 
@@ -33,10 +34,7 @@ void check_rows(const std::string& path, MatrixShape shape, const MatrixRows& mi
     if (values != std::ssize(mine.rows) * shape.columns)
         throw InvalidArgument(path + ": " + std::to_string(values) + " values for " + std::to_string(mine.rows.size()) + " rows of " +
                               std::to_string(shape.columns) + " columns; give all values of each row");
-    for (auto row : mine.rows)
-        if (row < 0 || row >= shape.rows)
-            throw InvalidArgument(path + ": row " + std::to_string(row) + " of a matrix of " + std::to_string(shape.rows) +
-                                  " rows; rows count from 0");
+    check_row_numbers(path, shape.rows, mine.rows);
 }
 
 /// Brings the rows into the order of the file, in parts with similar numbers of given rows. Collective.
@@ -144,7 +142,7 @@ std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::
         throw Unsupported(path + ": a matrix of " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
                           " has more bytes than a .npy file can; decompose compacted() of the tensor");
     auto file = std::make_unique<OutputFile>(comm, path);
-    const auto header = npy_header(shape, number_type_of(mine.type));
+    const auto header = npy_array_header({number_type_of(mine.type), false, {shape.rows, shape.columns}});
     comm.agree([&] {
         const auto data = std::ssize(header);
         if (comm.rank() == 0) {
@@ -157,8 +155,11 @@ std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::
     return file;
 }
 
-void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows& mine, MatrixForm form) {
-    prepare_matrix(comm, path, shape, mine, form)->publish();
+void check_row_numbers(const std::string& path, std::int64_t rows, std::span<const std::int64_t> numbers) {
+    for (auto row : numbers)
+        if (row < 0 || row >= rows)
+            throw InvalidArgument(path + ": row " + std::to_string(row) + " of a matrix of " + std::to_string(rows) +
+                                  " rows; rows count from 0");
 }
 
 }  // namespace arges::io

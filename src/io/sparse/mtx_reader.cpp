@@ -49,6 +49,20 @@ std::optional<std::string_view> behind_banner(std::string_view line) {
     return line;
 }
 
+/// Is see(line) true for one of the lines of a text? Those behind it are not looked at. Local.
+template <class See>
+bool any_line(const InputFile& file, bool compressed, std::size_t block_bytes, See&& see) {
+    const auto source = text_source(file, compressed);
+    LineBlocks blocks(*source, block_bytes);
+    for (auto block = blocks.next(); !block.empty(); block = blocks.next())
+        while (!block.empty()) {
+            const auto line = block.substr(0, block.find('\n'));
+            block.remove_prefix(line.size() + 1);
+            if (see(line)) return true;
+        }
+    return false;
+}
+
 /// Comments and blank lines.
 bool is_skipped(std::string_view line) {
     const auto words = words_of(line);
@@ -123,41 +137,32 @@ MatrixRules rules_of(const MatrixHeader& header) {
 bool is_matrix_market(const InputFile& file, bool compressed) {
     const auto name = lower_case(file.path());
     if (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) return true;
+    bool is_one = false;
     try {
-        const auto source = text_source(file, compressed);
-        LineBlocks blocks(*source, std::size_t{1} << 12);
-        for (auto block = blocks.next(); !block.empty(); block = blocks.next())
-            while (!block.empty()) {
-                const auto line = block.substr(0, block.find('\n'));
-                block.remove_prefix(line.size() + 1);
-                if (behind_banner(line)) return true;
-                if (!is_skipped(line)) return false;
-            }
-        return false;
+        any_line(file, compressed, std::size_t{1} << 12, [&](std::string_view line) {
+            is_one = behind_banner(line).has_value();
+            return is_one || !is_skipped(line);
+        });
     } catch (const InvalidArgument&) {  // what cannot be inflated, or has no lines
-        return false;
     }
+    return is_one;
 }
 
 MatrixHeader matrix_header(const InputFile& file, bool compressed) {
     MatrixHeader header;
     bool has_banner = false;
     try {
-        const auto source = text_source(file, compressed);
-        LineBlocks blocks(*source, std::size_t{1} << 16);
-        for (auto block = blocks.next(); !block.empty(); block = blocks.next())
-            while (!block.empty()) {
-                const auto line = block.substr(0, block.find('\n'));
-                block.remove_prefix(line.size() + 1);
-                ++header.text.lines;
-                header.text.bytes = std::min(header.text.bytes + std::ssize(line) + 1, file.size());
-                const bool is_banner = !has_banner && (behind_banner(line) || !is_skipped(line));
-                if (is_banner) read_banner(line, header);
-                has_banner |= is_banner;
-                if (is_banner || is_skipped(line)) continue;
-                read_sizes(line, header);
-                return header;
-            }
+        const bool has_sizes = any_line(file, compressed, std::size_t{1} << 16, [&](std::string_view line) {
+            ++header.text.lines;
+            header.text.bytes = std::min(header.text.bytes + std::ssize(line) + 1, file.size());
+            const bool is_banner = !has_banner && (behind_banner(line) || !is_skipped(line));
+            if (is_banner) read_banner(line, header);
+            has_banner |= is_banner;
+            if (is_banner || is_skipped(line)) return false;
+            read_sizes(line, header);
+            return true;
+        });
+        if (has_sizes) return header;
     } catch (const InvalidArgument& error) {
         throw InvalidArgument(file.path() + ", line " + std::to_string(std::max<std::int64_t>(1, header.text.lines)) + ": " + error.what());
     }
@@ -185,19 +190,8 @@ ReadNonzeros read_matrix_market(const InputFile& file, const ElementText& text, 
         throw InvalidArgument(file.path() + ", line " + std::to_string(header.text.lines) + ": " + std::to_string(header.entries) +
                               " entries are announced, but the file has " + std::to_string(found) +
                               "; correct the number, or complete the file");
-    for (auto& column : parsed.nonzeros.indices)
-        for (auto& index : column) --index;
-    ReadNonzeros result;
+    auto result = from_zero(file, std::move(parsed), 1, header.entries, lengths, compressed ? "gzip MatrixMarket" : "MatrixMarket");
     result.symmetry = header.symmetry;
-    parsed.nonzeros.lengths = lengths;
-    result.report.form = compressed ? "gzip MatrixMarket" : "MatrixMarket";
-    result.report.bytes = file.size();
-    result.report.lines = parsed.lines;
-    result.report.index_base = 1;
-    result.report.lengths = lengths;
-    result.nonzeros = std::move(parsed.nonzeros);
-    result.lines = std::move(parsed.numbers);
-    result.report.entries = header.entries;
     return result;
 }
 

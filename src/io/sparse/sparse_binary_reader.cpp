@@ -6,7 +6,6 @@
 #include "io/file/number_type.hpp"
 #include "io/sparse/reading_memory.hpp"
 #include "io/sparse/sparse_binary.hpp"
-#include "io/sparse/sparse_binary_layout.hpp"
 
 #include <algorithm>
 

@@ -1,66 +1,36 @@
 // The binary form of sparse tensors: ranks write blocks of nonzeros with checksums at places that follow from the counts of all.
 #include "base/element_at.hpp"
+#include "base/text.hpp"
 #include "comm/values.hpp"
 #include "io/file/checksum.hpp"
 #include "io/sparse/sparse_binary.hpp"
-#include "io/sparse/sparse_binary_layout.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <string>
 
 namespace arges::io {
 
 namespace {
 
-/// Fills bytes one number after the other.
-class Packer {
-public:
-    explicit Packer(std::int64_t bytes) : bytes_(bytes) {}
-    template <class V>
-    void put(const V& value) {
-        put(&value, sizeof(V));
-    }
-    void put(const void* data, std::size_t bytes) {
-        std::memcpy(bytes_.data() + used_, data, bytes);
-        used_ += bytes;
-    }
-    /// Adds the checksum of what is there, and returns all.
-    const std::vector<char>& finish() {
-        put(checksum_of(std::span<const char>(bytes_).first(used_)));
-        return bytes_;
-    }
-
-private:
-    std::vector<char> bytes_;
-    std::size_t used_ = 0;
-};
-
-Packer packed(const BinaryHeader& header, const std::vector<std::int64_t>& table) {
-    Packer packer(header.bytes());
-    for (int i = 0; i < 8; ++i) packer.put(BinaryHeader::magic[i]);
-    packer.put(BinaryHeader::version);
-    packer.put(header.order);
-    packer.put(header.index_bytes);
-    packer.put(header.value_bytes);
-    packer.put(header.count);
-    packer.put(header.blocks);
-    for (auto n : header.lengths) packer.put(n);
-    for (auto n : table) packer.put(n);
-    return packer;
+/// The header, without its checksum.
+std::string packed(const BinaryHeader& header, const std::vector<std::int64_t>& table) {
+    std::string bytes(BinaryHeader::magic, 8);
+    for (auto number : {BinaryHeader::version, header.order, header.index_bytes, header.value_bytes}) append_bytes(bytes, number);
+    for (auto number : {header.count, header.blocks}) append_bytes(bytes, number);
+    for (const auto* numbers : {&header.lengths, &table})
+        for (auto number : *numbers) append_bytes(bytes, number);
+    return bytes;
 }
 
-/// Nonzeros [begin, end) as a block.
-Packer packed(const sparse::NonzeroIndices& x, const SparseValues& values, std::size_t begin, std::size_t end, const BinaryHeader& header) {
-    Packer packer(header.block_bytes(end - begin));
+/// Nonzeros [begin, end) as a block, without its checksum.
+std::string packed(const sparse::NonzeroIndices& x, const SparseValues& values, std::int64_t begin, std::int64_t end,
+                   const BinaryHeader& header) {
+    std::string bytes;
+    bytes.reserve(header.block_bytes(end - begin));
     for (const auto& column : x.indices)
-        for (auto i = begin; i < end; ++i) {
-            if (header.index_bytes == 4)
-                packer.put(static_cast<std::uint32_t>(column[i]));
-            else
-                packer.put(column[i]);
-        }
-    packer.put(element_at(values.data(), begin, header.value_bytes), (end - begin) * header.value_bytes);
-    return packer;
+        for (auto i = begin; i < end; ++i) bytes.append(reinterpret_cast<const char*>(&column[i]), header.index_bytes);
+    const auto* const first = reinterpret_cast<const char*>(element_at(values.data(), begin, header.value_bytes));
+    return bytes.append(first, (end - begin) * header.value_bytes);
 }
 
 }  // namespace
@@ -83,8 +53,8 @@ void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& no
     auto offset = header.bytes() + before * header.nonzero_bytes() + 4 * sum_before(comm, std::ssize(own));
     OutputFile file(comm, path);
     comm.agree([&] {
-        const auto write = [&](std::int64_t at, Packer packer) {
-            const auto& bytes = packer.finish();
+        const auto write = [&](std::int64_t at, std::string bytes) {
+            append_bytes(bytes, checksum_of(bytes));
             file.write(at, bytes.data(), bytes.size());
             return std::ssize(bytes);
         };

@@ -39,11 +39,11 @@ void finish(Part& part) {
     part.numbers = part.parser.take_lines();
 }
 
-/// A block of text, and how much of it a rank may expect in all.
-struct Block {
-    std::string_view text;
-    std::int64_t lines = 0, first_line = 1;
-    double expected_bytes = 0;
+/// What is known of a block of text; rank 0 sends it with the block.
+struct BlockHead {
+    std::int64_t first_line = 1, lines = 0;
+    double expected_bytes = 0;  ///< of text for this rank
+    std::int64_t last = 0;      ///< 1 in the last round
 };
 
 /// What memory is left for reading, and what reading takes it for.
@@ -59,12 +59,8 @@ struct Room {
     }
 };
 
-Block latest_block(const LineBlocks& blocks, std::string_view text, double expected_bytes) {
-    return {text, blocks.lines_of_block(), blocks.lines() - blocks.lines_of_block() + 1, expected_bytes};
-}
-
 /// How many nonzeros to make room for, from the rate of the text so far; not more than fit into memory.
-std::int64_t expected_count(const Part& part, const Block& block, const Room& room) {
+std::int64_t expected_count(const Part& part, const BlockHead& block, const Room& room) {
     const auto known = part.parser.count() + block.lines;
     const double rate = static_cast<double>(known) / part.bytes, left = std::max(0.0, block.expected_bytes - part.bytes);
     const auto most = room.bytes / room.nonzero_bytes;
@@ -72,12 +68,12 @@ std::int64_t expected_count(const Part& part, const Block& block, const Room& ro
 }
 
 /// Parses a block behind those that the part has.
-void parse_block(Part& part, const Block& block, const Room& room) {
+void parse_block(Part& part, std::string_view text, const BlockHead& block, const Room& room) {
     if (part.over_memory) return;
     try {
-        part.bytes += block.text.size();
+        part.bytes += text.size();
         if (part.parser.count() + block.lines > part.parser.room()) part.parser.reserve(expected_count(part, block, room));
-        part.parser.parse(block.text, block.lines, block.first_line);
+        part.parser.parse(text, block.lines, block.first_line);
         if (room.progress && block.expected_bytes > 0) room.progress(std::min(1.0, part.bytes / block.expected_bytes));
         part.over_memory = reading_memory(room.shape, room.count_at_end(part.parser.count())).peak() > room.bytes;
     } catch (const std::bad_alloc&) {  // on this rank; all of them hear of it when they agree
@@ -85,20 +81,27 @@ void parse_block(Part& part, const Block& block, const Room& room) {
     }
 }
 
+/// Parses all of a text. Local.
+void parse_all(ByteSource& source, Part& part, const Room& room) {
+    LineBlocks blocks(source, block_bytes);
+    try {
+        for (auto text = blocks.next(); !text.empty(); text = blocks.next()) {
+            const auto lines = blocks.lines_of_block();
+            parse_block(part, text, {blocks.lines() - lines + 1, lines, source.expected_bytes()}, room);
+        }
+        part.error = part.parser.error();
+    } catch (const InvalidArgument& e) {
+        part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
+    }
+    part.lines = blocks.lines();
+    finish(part);
+}
+
 void parse_plain(const InputFile& file, const TextHeader& header, Part& part, const Room& room) {
     const auto& comm = file.comm();
     comm.agree([&] {
         auto source = FileLines::part_of(file, header.bytes);
-        LineBlocks blocks(source, block_bytes);
-        try {
-            for (auto text = blocks.next(); !text.empty(); text = blocks.next())
-                parse_block(part, latest_block(blocks, text, static_cast<double>(source.size())), room);
-            part.error = part.parser.error();
-        } catch (const InvalidArgument& e) {
-            part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
-        }
-        part.lines = blocks.lines();
-        finish(part);
+        parse_all(source, part, room);
     });
     // Lower ranks have counted all of their lines, unless they have an error themselves, which then comes first.
     const auto first_line = header.lines + sum_before(comm, part.lines);
@@ -106,13 +109,6 @@ void parse_plain(const InputFile& file, const TextHeader& header, Part& part, co
     for (auto& line : part.numbers) line += first_line;
     part.first_line = first_line;
 }
-
-/// What rank 0 sends with a block of text.
-struct BlockHead {
-    std::int64_t first_line = 1, lines = 0;
-    std::int64_t last = 0;      ///< 1 in the last round
-    double expected_bytes = 0;  ///< of text for this rank
-};
 
 /// The next blocks of inflated text, one for each rank from 1 on, as messages.
 std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const GzipSource& source, LineBlocks& blocks, LineError& error) {
@@ -126,8 +122,7 @@ std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const G
         } catch (const InvalidArgument& e) {
             error = {blocks.lines() + 1, e.what()};
         }
-        heads[r] = {before + 1, text.empty() ? 0 : blocks.lines_of_block(), 0,
-                    source.expected_bytes() / static_cast<double>(out.size() - 1)};
+        heads[r] = {before + 1, text.empty() ? 0 : blocks.lines_of_block(), source.expected_bytes() / static_cast<double>(out.size() - 1)};
         out[r].resize(sizeof(BlockHead) + text.size());
         if (!text.empty()) std::memcpy(out[r].data() + sizeof(BlockHead), text.data(), text.size());
         if (text.empty()) heads[1].last = 1;
@@ -183,7 +178,7 @@ void restore_order(const Communicator& comm, AnyNonzeros& nonzeros, std::vector<
     if (has_lines) deliver(lines);
 }
 
-/// Inflates on rank 0, in blocks of text that the other ranks parse in turn while it goes on.
+/// Inflates on rank 0 of several, in blocks of text that the other ranks parse in turn while it goes on.
 void parse_compressed(const InputFile& file, Part& part, const Room& room) {
     const auto& comm = file.comm();
     std::optional<GzipSource> source;
@@ -197,44 +192,20 @@ void parse_compressed(const InputFile& file, Part& part, const Room& room) {
         comm.agree([&] {
             if (comm.rank() == 0) out = next_round(comm, *source, *blocks, part.error);
         });
-        std::int64_t is_last = 0;
-        if (comm.rank() == 0 && comm.size() > 1) {
-            BlockHead head;
-            std::memcpy(&head, out[1].data(), sizeof head);
-            is_last = head.last;
-        }
         const auto in = comm.all_to_all(out);
+        const auto& message = comm.rank() == 0 ? out[1] : in[0];
+        BlockHead head;
+        std::memcpy(&head, message.data(), sizeof head);
         const auto before = part.parser.count();
-        if (comm.rank() > 0) {
-            BlockHead head;
-            std::memcpy(&head, in[0].data(), sizeof head);
-            const auto* text_begin = reinterpret_cast<const char*>(in[0].data()) + sizeof head;
-            const std::string_view text(text_begin, in[0].size() - sizeof head);
-            parse_block(part, {text, head.lines, head.first_line, head.expected_bytes}, room);
-            is_last = head.last;
-        }
+        if (comm.rank() > 0)
+            parse_block(part, {reinterpret_cast<const char*>(message.data()) + sizeof head, message.size() - sizeof head}, head, room);
         counts.push_back(part.parser.count() - before);
-        last = is_last != 0;
+        last = head.last != 0;
     }
     if (comm.rank() > 0) part.error = part.parser.error();
     part.lines = comm.rank() == 0 ? blocks->lines() : 0;
     comm.agree([&] { finish(part); });
     if (comm.minimum(part.error.line) == LineError::none) restore_order(comm, part.nonzeros, part.numbers, counts);
-}
-
-/// On one rank.
-void parse_compressed_alone(const InputFile& file, Part& part, const Room& room) {
-    GzipSource source(file);
-    LineBlocks blocks(source, block_bytes);
-    try {
-        for (auto text = blocks.next(); !text.empty(); text = blocks.next())
-            parse_block(part, latest_block(blocks, text, source.expected_bytes()), room);
-        part.error = part.parser.error();
-    } catch (const InvalidArgument& e) {
-        part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
-    }
-    part.lines = blocks.lines();
-    finish(part);
 }
 
 }  // namespace
@@ -253,7 +224,7 @@ ParsedText parse_text(const InputFile& file, const ElementText& text, const Spar
     if (!shape.is_compressed)
         parse_plain(file, header, part, room);
     else if (comm.size() == 1)
-        parse_compressed_alone(file, part, room);
+        parse_all(*text_source(file, true), part, room);
     else
         parse_compressed(file, part, room);
     throw_first(comm, file.path(), part.error);
@@ -270,6 +241,15 @@ ParsedText parse_text(const InputFile& file, const ElementText& text, const Spar
     result.error_if_zero_based = part.parser.error_if_zero_based();
     if (result.error_if_zero_based.line != LineError::none) result.error_if_zero_based.line += part.first_line;
     return result;
+}
+
+ReadNonzeros from_zero(const InputFile& file, ParsedText parsed, std::int64_t base, std::int64_t entries,
+                       const std::vector<std::int64_t>& lengths, const std::string& form) {
+    for (auto& column : parsed.nonzeros.indices)
+        for (auto& index : column) index -= base;
+    parsed.nonzeros.lengths = lengths;
+    const ReadReport report{form, file.size(), parsed.lines, static_cast<int>(base), entries, 0, lengths, {}};
+    return {std::move(parsed.nonzeros), std::move(parsed.numbers), report};
 }
 
 }  // namespace arges::io

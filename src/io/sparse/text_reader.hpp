@@ -55,6 +55,10 @@ std::unique_ptr<ByteSource> text_source(const InputFile& file, bool compressed);
 ParsedText parse_text(const InputFile& file, const ElementText& text, const SparseReadOptions& options, TnsRules rules,
                       const TextHeader& header, ReadingShape shape, std::int64_t per_line, std::int64_t room);
 
+/// What was read, with indices that count from 0. Local. @param base  that they count from in the file
+ReadNonzeros from_zero(const InputFile& file, ParsedText parsed, std::int64_t base, std::int64_t entries,
+                       const std::vector<std::int64_t>& lengths, const std::string& form);
+
 /// Reads text; collective. `room` is the number of bytes that nonzeros may take on a rank.
 /// @throws InvalidArgument or OutOfMemory on every rank
 ReadNonzeros read_tns(const InputFile& file, const ElementText& text, const SparseReadOptions& options, bool compressed, std::int64_t room);

@@ -264,14 +264,15 @@ void check_sparse_name(const std::string& path) { form_for(path); }
 
 void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path, IndexBase base) {
     const CollectiveCall call(ranks_of(world), "write_map", path, base);
-    write_text(communicator_of(world, path), path, false, [&](const std::function<void(std::string_view)>& take) {
+    const auto produce = [&](const std::function<void(std::string_view)>& take) {
         std::string text;
         for (auto index : map) {
             append_number(text, index + (base == IndexBase::zero ? 0 : 1));
             text += '\n';
         }
         take(text);
-    });
+    };
+    prepare_text(communicator_of(world, path), path, false, produce)->publish();
 }
 
 }  // namespace arges

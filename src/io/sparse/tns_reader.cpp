@@ -45,18 +45,6 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
     return columns == 0 ? static_cast<int>(options.lengths.size()) : static_cast<int>(columns) - 1;
 }
 
-/// Index base and lengths, from what all ranks found.
-void settle_indices(const SparseReadOptions& options, ParsedText& text, ReadReport& report) {
-    report.index_base = options.base == IndexBase::zero || (options.base == IndexBase::detect && text.has_zero) ? 0 : 1;
-    report.lengths = options.lengths;
-    if (report.lengths.empty())
-        for (auto largest : text.largest) report.lengths.push_back(largest + 1 - report.index_base);
-    text.nonzeros.lengths = report.lengths;
-    if (report.index_base == 1)
-        for (auto& column : text.nonzeros.indices)
-            for (auto& index : column) --index;
-}
-
 }  // namespace
 
 ReadNonzeros read_tns(const InputFile& file, const ElementText& text, const SparseReadOptions& options, bool compressed,
@@ -68,16 +56,13 @@ ReadNonzeros read_tns(const InputFile& file, const ElementText& text, const Spar
     const bool keeps_lines = options.duplicates == Duplicates::refuse;
     const ReadingShape shape{comm.size(), order, reading_bytes(text), file.size(), true, compressed, keeps_lines, false, options.lengths};
     auto parsed = parse_text(file, text, options, {order, options.base, options.lengths, {}}, {}, shape, 1, room);
-    ReadNonzeros result;
-    settle_indices(options, parsed, result.report);
-    if (result.report.index_base == 0) throw_first(comm, file.path(), parsed.error_if_zero_based);
-    result.report.form = compressed ? "gzip text" : "text";
-    result.report.bytes = file.size();
-    result.report.lines = parsed.lines;
-    result.nonzeros = std::move(parsed.nonzeros);
-    result.lines = std::move(parsed.numbers);
-    result.report.entries = comm.sum(result.nonzeros.count());
-    return result;
+    const int base = options.base == IndexBase::zero || (options.base == IndexBase::detect && parsed.has_zero) ? 0 : 1;
+    if (base == 0) throw_first(comm, file.path(), parsed.error_if_zero_based);
+    auto lengths = options.lengths;
+    if (lengths.empty())
+        for (auto largest : parsed.largest) lengths.push_back(largest + 1 - base);
+    const auto entries = comm.sum(parsed.nonzeros.count());
+    return from_zero(file, std::move(parsed), base, entries, lengths, compressed ? "gzip text" : "text");
 }
 
 }  // namespace arges::io

@@ -63,16 +63,13 @@ std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::st
     return file;
 }
 
-void write_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce) {
-    prepare_text(comm, path, compressed, produce)->publish();
-}
-
 void write_lines(const Communicator& comm, const ElementText& text, const std::string& heading, const sparse::NonzeroIndices& nonzeros,
                  const SparseValues& values, const std::string& path, bool compressed, std::int64_t base) {
-    write_text(comm, path, compressed, [&](const std::function<void(std::string_view)>& take) {
+    const auto produce = [&](const std::function<void(std::string_view)>& take) {
         if (!heading.empty() && comm.rank() == 0) take(heading);
         produce_lines(text, nonzeros, values, base, take);
-    });
+    };
+    prepare_text(comm, path, compressed, produce)->publish();
 }
 
 }  // namespace arges::io

@@ -15,9 +15,8 @@ namespace arges::io {
 /// Hands over the text of this rank in pieces; called twice for plain text, and must give the same then.
 using TextProducer = std::function<void(const std::function<void(std::string_view)>& take)>;
 
-/// Writes the texts of all ranks one after the other; compressed as one gzip member from each rank that has text. Collective.
-void write_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce);
-/// Likewise, but the file does not have its name yet: see OutputFile::publish().
+/// Writes the texts of all ranks one after the other; compressed as one gzip member from each rank that has text. The file does not have
+/// its name yet: see OutputFile::publish(). Collective.
 std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce);
 
 /// Writes a heading, then nonzeros as lines of indices, counted from `base`, and value. Collective.
