@@ -1,7 +1,6 @@
 #include "chemistry/integrals/integral_file.hpp"
 
 #include "arges/error.hpp"
-#include "chemistry/integrals/fcidump_text.hpp"
 #include "chemistry/temporary_file.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include "arges/chemistry/fcidump.hpp"
 #include "arges/error.hpp"
-#include "chemistry/integrals/fcidump_text.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 

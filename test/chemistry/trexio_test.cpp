@@ -1,10 +1,8 @@
-#include "chemistry/integrals/trexio.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 
 #include "arges/chemistry/cc_driver.hpp"
 #include "arges/error.hpp"
 #include "base/memory_tally.hpp"
-#include "chemistry/integrals/fcidump_text.hpp"
-#include "chemistry/integrals/integral_file.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 #include "interface/dense/tensor_state.hpp"

@@ -5,7 +5,7 @@
 #include "arges/chemistry/cc_driver.hpp"
 #include "arges/chemistry/cc_equations.hpp"
 #include "arges/chemistry/mp2.hpp"
-#include "chemistry/integrals/fcidump_text.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 

@@ -140,18 +140,10 @@ private:
         const auto &ti = t[0], &tj = t[1], &tk = t[2];  // not names of a structured binding, which a parallel loop may not see
         // (x.|y.) as V[x][y][. + ld * .]; the second orbital is b or c.
         const auto column = [&](std::size_t x, std::size_t y, std::int64_t orbital) { return V_[x][y] + A + ld * orbital; };
-        const double* const ij_b = column(0, 1, B);
-        const double* const ij_c = column(0, 1, C);
-        const double* const ji_b = column(1, 0, B);
-        const double* const ji_c = column(1, 0, C);
-        const double* const ik_b = column(0, 2, B);
-        const double* const ik_c = column(0, 2, C);
-        const double* const ki_b = column(2, 0, B);
-        const double* const ki_c = column(2, 0, C);
-        const double* const jk_b = column(1, 2, B);
-        const double* const jk_c = column(1, 2, C);
-        const double* const kj_b = column(2, 1, B);
-        const double* const kj_c = column(2, 1, C);
+        const double *const ij_b = column(0, 1, B), *const ij_c = column(0, 1, C), *const ji_b = column(1, 0, B);
+        const double *const ji_c = column(1, 0, C), *const ik_b = column(0, 2, B), *const ik_c = column(0, 2, C);
+        const double *const ki_b = column(2, 0, B), *const ki_c = column(2, 0, C), *const jk_b = column(1, 2, B);
+        const double *const jk_c = column(1, 2, C), *const kj_b = column(2, 1, B), *const kj_c = column(2, 1, C);
         const double jk = V_[1][2][B + ld * C], kj = V_[1][2][C + ld * B], ik = V_[0][2][B + ld * C], ki = V_[0][2][C + ld * B],
                      ij = V_[0][1][B + ld * C], ji = V_[0][1][C + ld * B];
         const double tib = ti[B], tic = ti[C], tjb = tj[B], tjc = tj[C], tkb = tk[B], tkc = tk[C];

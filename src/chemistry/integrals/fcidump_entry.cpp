@@ -1,10 +1,11 @@
 #include "chemistry/integrals/fcidump_entry.hpp"
 
+#include "io/file/text_number.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 namespace arges::chemistry {
 
@@ -39,17 +40,6 @@ bool read_usual_line(std::string_view line, std::int64_t orbitals, ParsedLine& p
     if (behind_separators(at, end) != end || !has_meaning(parsed.indices)) return false;
     parsed.entry.code = entry_code(parsed.indices);
     return true;
-}
-
-std::vector<std::string_view> fields_of(std::string_view line) {
-    std::vector<std::string_view> fields;
-    const char* separators = " \t,";
-    for (std::size_t begin = line.find_first_not_of(separators); begin != std::string_view::npos;) {
-        const std::size_t end = std::min(line.find_first_of(separators, begin), line.size());
-        fields.push_back(line.substr(begin, end - begin));
-        begin = line.find_first_not_of(separators, end);
-    }
-    return fields;
 }
 
 /// A Fortran number in the form that from_chars reads: D becomes E, and 1.5-101 becomes 1.5E-101.
@@ -118,14 +108,13 @@ EntryKind entry_kind(std::uint64_t code) {
     return x[0] > 0 ? EntryKind::orbital_energy : EntryKind::core_energy;
 }
 
-std::string entry_name(std::uint64_t code) {
+std::string entry_name(std::uint64_t code, std::string (*orbital)(std::int64_t index)) {
     const auto x = entry_indices(code);
-    const std::string first = std::to_string(x[0]);
+    const auto text = [&](std::size_t d) { return orbital(x[d]); };
     switch (entry_kind(code)) {
-    case EntryKind::two_electron:
-        return "(" + first + " " + std::to_string(x[1]) + "|" + std::to_string(x[2]) + " " + std::to_string(x[3]) + ")";
-    case EntryKind::one_electron: return "h(" + first + " " + std::to_string(x[1]) + ")";
-    case EntryKind::orbital_energy: return "the energy of orbital " + first;
+    case EntryKind::two_electron: return "(" + text(0) + " " + text(1) + "|" + text(2) + " " + text(3) + ")";
+    case EntryKind::one_electron: return "h(" + text(0) + " " + text(1) + ")";
+    case EntryKind::orbital_energy: return "the energy of orbital " + text(0);
     default: return "the core energy";
     }
 }
@@ -134,7 +123,7 @@ ParsedLine parse_fcidump_line(std::string_view line, std::int64_t orbitals) {
     ParsedLine parsed;
     if (read_usual_line(line, orbitals, parsed)) return parsed;
     parsed = {};
-    const auto fields = fields_of(line);
+    const auto fields = io::words_of(line, is_separator);
     if (fields.empty()) {
         parsed.blank = true;
         return parsed;

@@ -34,8 +34,9 @@ std::uint64_t entry_code(std::array<std::int64_t, 4> indices);
 std::array<std::int64_t, 4> entry_indices(std::uint64_t code);
 /// Kind of an entry.
 EntryKind entry_kind(std::uint64_t code);
-/// "(3 1|2 1)", "h(2 1)", "the energy of orbital 3" or "the core energy".
-std::string entry_name(std::uint64_t code);
+/// "(3 1|2 1)", "h(2 1)", "the energy of orbital 3" or "the core energy". @param orbital  how an index is written
+std::string entry_name(
+    std::uint64_t code, std::string (*orbital)(std::int64_t index) = [](std::int64_t index) { return std::to_string(index); });
 
 /// Reads `value i j k l`; the value may have a D or E exponent. Indices are checked against the
 /// number of orbitals.

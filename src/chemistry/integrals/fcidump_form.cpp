@@ -84,14 +84,7 @@ ParsedLine FcidumpForm::parse_in_block(ParsedLine parsed, std::int64_t position)
 
 std::string FcidumpForm::name(std::uint64_t code) const {
     if (form_ != OrbitalForm::spin_blocks) return entry_name(in_file_.empty() ? code : renumbered(code, in_file_));
-    const auto x = entry_indices(code);
-    const auto text = [&](std::size_t d) { return std::to_string(orbital_of(x[d])) + (spin_of(x[d]) == 0 ? "a" : "b"); };
-    switch (entry_kind(code)) {
-    case EntryKind::two_electron: return "(" + text(0) + " " + text(1) + "|" + text(2) + " " + text(3) + ")";
-    case EntryKind::one_electron: return "h(" + text(0) + " " + text(1) + ")";
-    case EntryKind::orbital_energy: return "the energy of orbital " + text(0);
-    default: return entry_name(code);
-    }
+    return entry_name(code, [](std::int64_t index) { return std::to_string(orbital_of(index)) + (spin_of(index) == 0 ? "a" : "b"); });
 }
 
 }  // namespace arges::chemistry

@@ -1,4 +1,4 @@
-#include "chemistry/integrals/fcidump_text.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 
 #include "arges/error.hpp"
 

@@ -1,5 +1,5 @@
 // FCIDUMP text (Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989)), each rank the lines that begin in its part of the file.
-#include "chemistry/integrals/fcidump_text.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 
 #include "arges/error.hpp"
 #include "chemistry/integrals/entry_source.hpp"

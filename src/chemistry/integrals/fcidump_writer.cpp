@@ -1,6 +1,6 @@
 // FCIDUMP text (Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989)) written in rounds, in each of
 // which every rank formats a part of the lines.
-#include "chemistry/integrals/fcidump_text.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 #include "comm/communicator.hpp"
 
 #include <algorithm>

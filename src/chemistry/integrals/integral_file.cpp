@@ -2,8 +2,6 @@
 
 #include "arges/chemistry/fcidump.hpp"
 #include "arges/error.hpp"
-#include "chemistry/integrals/fcidump_text.hpp"
-#include "chemistry/integrals/trexio.hpp"
 #include "chemistry/solvers/check_arguments.hpp"
 #include "interface/world/world_state.hpp"
 #include "io/file/hdf5_dataset.hpp"

@@ -1,5 +1,5 @@
 // Reads integrals from TREXIO files (Posenitskiy et al., J. Chem. Phys. 158, 174801 (2023)): each rank a part of the numbered entries.
-#include "chemistry/integrals/trexio.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 
 #include "arges/error.hpp"
 #include "base/math.hpp"

@@ -1,6 +1,6 @@
 // Writes TREXIO files (Posenitskiy et al., J. Chem. Phys. 158, 174801 (2023)): rank 0 makes the structure, then every rank puts its
 // integrals at places that follow from a count.
-#include "chemistry/integrals/trexio.hpp"
+#include "chemistry/integrals/integral_file.hpp"
 #include "comm/values.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "io/file/hdf5_writer.hpp"

@@ -1,6 +1,7 @@
 /// Reading numbers of text files: a fast way for usual ones, and a careful way.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -15,18 +16,16 @@ namespace arges::io {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// The words of a line, which are separated by blanks.
-inline std::vector<std::string_view> words_of(std::string_view line) {
+inline bool is_blank_or_end(char c) { return is_blank(c) || c == '\n'; }
+
+/// The words of a line, which are separated by blanks, or by other signs.
+inline std::vector<std::string_view> words_of(std::string_view line, bool (*is_separator)(char) = is_blank_or_end) {
     std::vector<std::string_view> words;
-    for (std::size_t i = 0; i < line.size();) {
-        if (is_blank(line[i]) || line[i] == '\n') {
-            ++i;
-            continue;
-        }
-        auto end = i;
-        while (end < line.size() && !is_blank(line[end]) && line[end] != '\n') ++end;
-        words.push_back(line.substr(i, end - i));
-        i = end;
+    for (auto at = line.begin(); at != line.end();) {
+        at = std::find_if_not(at, line.end(), is_separator);
+        const auto end = std::find_if(at, line.end(), is_separator);
+        if (at != end) words.emplace_back(at, end);
+        at = end;
     }
     return words;
 }
