@@ -180,9 +180,7 @@ def cpd(
             pairwise_perturbation=bool(pairwise_perturbation),
         )
     )  # fmt: skip
-    with progress_shown(progress, "cpd", own.world.rank) as shown:
-        found = _core.cpd(own._h, options, shown, start)
-    return CpModel(found.pop("weights"), found.pop("factors"), found)
+    return _cp_model("cpd", own, options, progress, start)
 
 
 def complete(
@@ -219,9 +217,7 @@ def complete(
             learning_rate=float(learning_rate), decay=float(decay), batches=whole("batches", batches), distribution=distribution,
         )
     )  # fmt: skip
-    with progress_shown(progress, "complete", own.world.rank) as shown:
-        found = _core.complete(own._h, options, shown, start)
-    return CpModel(found.pop("weights"), found.pop("factors"), found)
+    return _cp_model("complete", own, options, progress, start)
 
 
 def tucker(
@@ -252,6 +248,12 @@ def tucker(
     with progress_shown(progress, "tucker", own.world.rank) as shown:
         found = _core.tucker(own._h, options, shown)
     return TuckerModel(Tensor._of(found.pop("core")), found.pop("factors"), found)
+
+
+def _cp_model(what: str, own: Tensor, options: dict[str, Any], progress: Progress | bool | None, start: CpModel | None) -> CpModel:
+    with progress_shown(progress, what, own.world.rank) as shown:
+        found = (_core.cpd if what == "cpd" else _core.complete)(own._h, options, shown, start)
+    return CpModel(found.pop("weights"), found.pop("factors"), found)
 
 
 def _real(tensor: Any) -> Tensor:

@@ -65,12 +65,8 @@ def _round(a: Any, decimals: int = 0) -> Tensor:
     return elementwise(lambda x: np.round(x, decimals), a)
 
 
-def _cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    return cumulative_sum(reshape(a, (-1,)) if axis is None else a, axis=axis, dtype=dtype)
-
-
-def _cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    return cumulative_prod(reshape(a, (-1,)) if axis is None else a, axis=axis, dtype=dtype)
+def _flat(cumulative: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda a, axis=None, dtype=None: cumulative(reshape(a, (-1,)) if axis is None else a, axis=axis, dtype=dtype)
 
 
 def _swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
@@ -105,12 +101,11 @@ def _ptp(a: Any, axis: Any = None) -> Tensor:
     return max(a, axis=axis) - min(a, axis=axis)
 
 
-def _std(a: Any, axis: Any = None, *, ddof: float = 0, correction: float | None = None, keepdims: bool = False) -> Tensor:
-    return std(a, axis=axis, correction=ddof if correction is None else correction, keepdims=keepdims)
+def _with_ddof(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def spread(a: Any, axis: Any = None, *, ddof: float = 0, correction: float | None = None, keepdims: bool = False) -> Tensor:
+        return f(a, axis=axis, correction=ddof if correction is None else correction, keepdims=keepdims)
 
-
-def _var(a: Any, axis: Any = None, *, ddof: float = 0, correction: float | None = None, keepdims: bool = False) -> Tensor:
-    return var(a, axis=axis, correction=ddof if correction is None else correction, keepdims=keepdims)
+    return spread
 
 
 def _nansum(a: Any, axis: Any = None) -> Tensor:
@@ -133,10 +128,10 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 
 #: By the functions of NumPy that they stand for.
 _OTHERS: dict[Any, Callable[..., Any]] = {
-    np.dot: _dot, np.inner: _inner, np.outer: _outer, np.vdot: _vdot, np.round: _round, np.around: _round, np.cumsum: _cumsum,
-    np.cumprod: _cumprod, np.ravel: lambda a: reshape(a, (-1,)), np.swapaxes: _swapaxes, np.rollaxis: _rollaxis, np.nan_to_num: _nan_to_num,
+    np.dot: _dot, np.inner: _inner, np.outer: _outer, np.vdot: _vdot, np.round: _round, np.around: _round, np.cumsum: _flat(cumulative_sum),
+    np.cumprod: _flat(cumulative_prod), np.ravel: lambda a: reshape(a, (-1,)), np.swapaxes: _swapaxes, np.rollaxis: _rollaxis, np.nan_to_num: _nan_to_num,
     np.array_equal: _array_equal, np.ptp: _ptp, np.nansum: _nansum,
-    np.amax: max, np.amin: min, np.std: _std, np.var: _var,
+    np.amax: max, np.amin: min, np.std: _with_ddof(std), np.var: _with_ddof(var),
 }  # fmt: skip
 # NumPy's functions of arrays (ufuncs apart) that have a namesake here, of the same meaning.
 _NAMESAKES: dict[Any, Callable[..., Any]] = {

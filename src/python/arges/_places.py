@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, Callable, NamedTuple, Sequence
 
@@ -131,17 +132,12 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         open_ = [d for d, n in enumerate(wanted) if n == -1]
         if copy is False:
             raise ValueError("reshape without a copy; tensors are copied")
-        known = 1
-        for n in wanted:
-            known *= n if n != -1 else 1
+        known = math.prod(n for n in wanted if n != -1)
         if len(open_) == 1 and known > 0 and own.size % known == 0:
             wanted[open_[0]] = own.size // known
-        total = 1
-        for n in wanted:
-            total *= n
         if own.is_sparse and own.size >= 2**63:
             raise _core.Unsupported(f"reshape of {own.size} elements; 2^63 are too many")
-        if len(open_) > 1 or total != own.size or -1 in wanted:
+        if len(open_) > 1 or math.prod(wanted) != own.size or -1 in wanted:
             raise ValueError(
                 f"{own.size} elements of shape {own.shape} in the shape {tuple(shape) if isinstance(shape, (tuple, list)) else shape}"
             )
@@ -152,6 +148,15 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         indices, values = _stored(own)
         return _sparse_of(own, wanted, _indices(_number(indices, own.shape), wanted), values)
     return Tensor._of(_core.reshaped(own._h, list(wanted)))
+
+
+def _within(found: np.ndarray, keys: np.ndarray, x: Tensor, shape: Sequence[int], d: int) -> np.ndarray:
+    """Keys in x of indices in another shape, of which those along dimension d are replaced; negative ones count from its end. Local."""
+    length = x.shape[d]
+    if len(found) and (found.min() < -length or found.max() >= length):
+        raise IndexError(f"an index in dimension {d} is not within its extent {length}")
+    at = [found % max(length, 1) if e == d else i % max(n, 1) for e, (i, n) in enumerate(zip(_indices(keys, shape, "F"), x.shape))]
+    return _keys_of(at, x.shape, len(keys))
 
 
 def _without(x: Tensor, dimensions: Sequence[int]) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any, Callable
 
 import numpy as np
@@ -130,10 +131,7 @@ def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Ten
 
 
 def _count(x: Tensor, axis: Any) -> int:
-    result = 1
-    for d in x.world.agree(lambda: _axes(x.ndim, axis)):
-        result *= x.shape[d]
-    return result
+    return math.prod(x.shape[d] for d in x.world.agree(lambda: _axes(x.ndim, axis)))
 
 
 def _inverse(count: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._elementwise import _labels, apply, elementwise
 from ._making import asarray, from_function, together, world_of, zeros
-from ._places import _axes, _indices, _keys_of, _number, _raise, _rearranged, _sparse_of, _stored, _without, reshape
+from ._places import _axes, _indices, _number, _raise, _rearranged, _sparse_of, _stored, _within, _without, reshape
 from ._symmetry import permuted
 from ._tensor import Tensor
 from ._types import bool_
@@ -273,18 +273,7 @@ def take_along_axis(x: Any, indices: Any, /, axis: int = -1) -> Tensor:
     wide = broadcast_to(places, shape)
     result = zeros(shape, own.dtype, world=own.world)
     keys, found = wide.local_pairs()
-    length = own.shape[place]
-
-    def sources() -> np.ndarray:
-        if len(found) and (found.min() < -length or found.max() >= length):
-            raise IndexError(f"an index in dimension {place} is not within its extent {length}")
-        at = [
-            np.where(found < 0, found + length, found) if d == place else i % n
-            for d, (i, n) in enumerate(zip(_indices(keys, shape, "F"), own.shape))
-        ]
-        return _keys_of(at, own.shape, len(keys))
-
-    result.write(keys, own.read(own.world.agree(sources, same=False)))
+    result.write(keys, own.read(own.world.agree(lambda: _within(found, keys, own, shape, place), same=False)))
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,10 +70,7 @@ class Stored:
     @property
     def size(self) -> int:
         """Elements of the full tensor. Local."""
-        result = 1
-        for length in self.shape:
-            result *= length
-        return result
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:

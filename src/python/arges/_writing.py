@@ -11,7 +11,7 @@ from . import _core
 from ._elementwise import elementwise
 from ._lines import _true_places
 from ._making import asarray
-from ._places import _axes, _indices, _keys_of, _of_all, _raise, reshape
+from ._places import _axes, _indices, _keys_of, _of_all, _raise, _within, reshape
 from ._shapes import broadcast_to
 from ._tensor import Tensor
 from ._types import bool_, complex128, int64, type_number
@@ -192,14 +192,7 @@ def put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None) -> 
     keys, found = broadcast_to(places, shape).local_pairs()
     chosen = broadcast_to(own, shape).read(keys)
 
-    def targets() -> tuple[np.ndarray, np.ndarray]:
-        length = arr.shape[d]
-        if len(found) and (found.min() < -length or found.max() >= length):
-            raise IndexError(f"an index in dimension {d} is not within its extent {length}")
-        at = [found % builtins.max(length, 1) if e == d else i for e, i in enumerate(_indices(keys, shape, "F"))]
-        return _keys_of(at, arr.shape, len(keys)), _fitting(arr, chosen)
-
-    set_elements(arr, *arr.world.agree(targets, same=False))
+    set_elements(arr, *arr.world.agree(lambda: (_within(found, keys, arr, shape, d), _fitting(arr, chosen)), same=False))
 
 
 def written(out: Tensor, result: Any) -> Tensor:

@@ -11,7 +11,7 @@ import inspect
 import os
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, Mapping, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Protocol, TypedDict
 
 import numpy as np
 
@@ -327,53 +327,27 @@ def spatial_integrals(source: Any, *, frozen_core: Frozen = 0, frozen_virtuals: 
     return _blocks(_core.spatial_integrals, source, frozen_core, frozen_virtuals, world)
 
 
-Method = TypeVar("Method", bound=Callable[..., Energies])
+class _Method(Protocol):
+    def __call__(self, source: Any, **options: Unpack[Options]) -> Energies: ...
 
 
-def _with_options(method: Method) -> Method:
-    """Shows the arguments of run() in a method's signature."""
-    own = list(inspect.signature(run).parameters.values())[1:]
-    method.__signature__ = inspect.signature(run).replace(parameters=own)  # type: ignore[attr-defined]
+def _method(name: str, what: str) -> _Method:
+    """run() of a method, with the arguments of run() in its signature."""
+
+    def method(source: Any, **options: Unpack[Options]) -> Energies:
+        return run(name, source, **options)
+
+    method.__name__ = method.__qualname__ = name.replace("(t)", "_t")
+    method.__doc__ = f"{what}; arguments of run(). Collective."
+    own = inspect.signature(run)
+    method.__signature__ = own.replace(parameters=list(own.parameters.values())[1:])  # type: ignore[attr-defined]
     return method
 
 
-@_with_options
-def mp2(source: Any, **options: Unpack[Options]) -> Energies:
-    """MP2; arguments of run(). Collective."""
-    return run("mp2", source, **options)
-
-
-@_with_options
-def rccsd(source: Any, **options: Unpack[Options]) -> Energies:
-    """Closed-shell CCSD over spatial orbitals; arguments of run(). Collective."""
-    return run("rccsd", source, **options)
-
-
-@_with_options
-def rccsd_t(source: Any, **options: Unpack[Options]) -> Energies:
-    """Closed-shell CCSD(T) over spatial orbitals; arguments of run(). Collective."""
-    return run("rccsd(t)", source, **options)
-
-
-@_with_options
-def ccsd(source: Any, **options: Unpack[Options]) -> Energies:
-    """CCSD over spin orbitals, any reference; arguments of run(). Collective."""
-    return run("ccsd", source, **options)
-
-
-@_with_options
-def ccsd_t(source: Any, **options: Unpack[Options]) -> Energies:
-    """CCSD(T) over spin orbitals, any reference; arguments of run(). Collective."""
-    return run("ccsd(t)", source, **options)
-
-
-@_with_options
-def ccsdt(source: Any, **options: Unpack[Options]) -> Energies:
-    """CCSDT over spin orbitals; arguments of run(). Collective."""
-    return run("ccsdt", source, **options)
-
-
-@_with_options
-def ccsdtq(source: Any, **options: Unpack[Options]) -> Energies:
-    """CCSDTQ over spin orbitals; arguments of run(). Collective."""
-    return run("ccsdtq", source, **options)
+mp2 = _method("mp2", "MP2")
+rccsd = _method("rccsd", "Closed-shell CCSD over spatial orbitals")
+rccsd_t = _method("rccsd(t)", "Closed-shell CCSD(T) over spatial orbitals")
+ccsd = _method("ccsd", "CCSD over spin orbitals, any reference")
+ccsd_t = _method("ccsd(t)", "CCSD(T) over spin orbitals, any reference")
+ccsdt = _method("ccsdt", "CCSDT over spin orbitals")
+ccsdtq = _method("ccsdtq", "CCSDTQ over spin orbitals")
