@@ -43,6 +43,8 @@ public:
             return add(count);
         }
     }
+    template <class... V>
+    requires(sizeof...(V) > 1) Digest& add(const V&... values) { return (add(values), ...); }
     std::uint64_t value() const { return splitmix(state_); }
 
 private:

@@ -66,13 +66,12 @@ nb::tuple solve(const World& world, const std::string& method, const std::pair<n
     return nb::make_tuple(solution.energy, dict_of(std::move(solution.amplitudes)), solution.iterations);
 }
 
-/// Moves blocks into a dict.
-nb::dict blocks_of(std::initializer_list<std::pair<const char*, Tensor<double>*>> blocks) {
-    nb::dict result;
-    for (const auto& [name, block] : blocks) {
-        block->set_name(name);
-        result[name] = static_cast<AnyTensor&&>(*block);
-    }
+/// Moves blocks into a dict, names and blocks in turn.
+template <class... Rest>
+nb::dict blocks_of(nb::dict result, const char* name, Tensor<double>& block, Rest&... rest) {
+    block.set_name(name);
+    result[name] = static_cast<AnyTensor&&>(block);
+    if constexpr (sizeof...(rest) > 0) blocks_of(result, rest...);
     return result;
 }
 
@@ -82,15 +81,8 @@ nb::tuple spin_integrals(const World& world, const nb::object& source, std::int6
     auto found = build_integrals(data, reference, chemistry::IntegralSet::coupled_cluster);
     data = {};
     auto first = first_order_amplitudes(found, 2);
-    const auto blocks = blocks_of({{"oovv", &found.oovv},
-                                   {"oooo", &found.oooo},
-                                   {"ooov", &found.ooov},
-                                   {"ovvo", &found.ovvo},
-                                   {"ovvv", &found.ovvv},
-                                   {"vvvv", &found.vvvv},
-                                   {"f_oo", &found.f_oo},
-                                   {"f_ov", &found.f_ov},
-                                   {"f_vv", &found.f_vv}});
+    const auto blocks = blocks_of({}, "oovv", found.oovv, "oooo", found.oooo, "ooov", found.ooov, "ovvo", found.ovvo, "ovvv", found.ovvv,
+                                  "vvvv", found.vvvv, "f_oo", found.f_oo, "f_ov", found.f_ov, "f_vv", found.f_vv);
     return nb::make_tuple(blocks, found.occupied, found.virtuals, reference.energy, dict_of(std::move(first)));
 }
 
@@ -99,23 +91,11 @@ nb::tuple spatial_integrals(const World& world, const nb::object& source, std::i
     auto found = build_spatial_integrals(data, reference, chemistry::IntegralSet::coupled_cluster);
     data = {};
     auto first = rmp2_amplitudes(found);
-    const auto blocks = blocks_of({{"V", &found.V},
-                                   {"L", &found.L},
-                                   {"M", &found.M},
-                                   {"J", &found.J},
-                                   {"K", &found.K},
-                                   {"N", &found.N},
-                                   {"oovv_plus", &found.oovv.plus},
-                                   {"oovv_minus", &found.oovv.minus},
-                                   {"oooo_plus", &found.oooo.plus},
-                                   {"oooo_minus", &found.oooo.minus},
-                                   {"ovvv_plus", &found.ovvv.plus},
-                                   {"ovvv_minus", &found.ovvv.minus},
-                                   {"vvvv_plus", &found.vvvv.plus},
-                                   {"vvvv_minus", &found.vvvv.minus},
-                                   {"f_oo", &found.f_oo},
-                                   {"f_ov", &found.f_ov},
-                                   {"f_vv", &found.f_vv}});
+    const auto blocks =
+        blocks_of({}, "V", found.V, "L", found.L, "M", found.M, "J", found.J, "K", found.K, "N", found.N, "oovv_plus", found.oovv.plus,
+                  "oovv_minus", found.oovv.minus, "oooo_plus", found.oooo.plus, "oooo_minus", found.oooo.minus, "ovvv_plus",
+                  found.ovvv.plus, "ovvv_minus", found.ovvv.minus, "vvvv_plus", found.vvvv.plus, "vvvv_minus", found.vvvv.minus, "f_oo",
+                  found.f_oo, "f_ov", found.f_ov, "f_vv", found.f_vv);
     return nb::make_tuple(blocks, found.occupied, found.virtuals, reference.energy, dict_of(std::move(first)));
 }
 

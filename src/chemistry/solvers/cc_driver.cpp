@@ -196,19 +196,11 @@ namespace {
 
 /// Of all options but the extents of the guess, which its statements compare.
 std::uint64_t digest_of(const CcOptions& options) {
+    const auto& solver = options.solver;
+    const auto& file = options.checkpoint;
     return Digest()
-        .add(options.method)
-        .add(options.solver.max_iterations)
-        .add(options.solver.tolerance)
-        .add(options.solver.diis_vectors)
-        .add(options.checkpoint.path)
-        .add(options.checkpoint.interval)
-        .add(options.checkpoint.restart)
-        .add(options.frozen.core)
-        .add(options.frozen.virtuals)
-        .add(options.find_core)
-        .add(options.guess != nullptr)
-        .add(options.keep_amplitudes)
+        .add(options.method, solver.max_iterations, solver.tolerance, solver.diis_vectors, file.path, file.interval, file.restart,
+             options.frozen.core, options.frozen.virtuals, options.find_core, options.guess != nullptr, options.keep_amplitudes)
         .value();
 }
 

@@ -34,8 +34,8 @@ private:
     Hdf5Handle attribute(const Hdf5Handle& object, const char* name) const {
         return checked({H5Aopen(object.id(), name, H5P_DEFAULT), H5Aclose}, "attribute " + std::string(name));
     }
-    std::int64_t number(const Hdf5Handle& object, const char* name) const;
-    std::vector<std::int64_t> numbers(const Hdf5Handle& object, const char* name) const;
+    /// An attribute of so many dimensions, 0 or 1.
+    std::vector<std::int64_t> numbers(const Hdf5Handle& object, const char* name, std::size_t dimensions) const;
     std::string text(const Hdf5Handle& object, const char* name) const;
     std::vector<std::string> names(const Hdf5Handle& group) const;
     StoredTensor tensor(const Hdf5Handle& group, const std::string& name) const;
@@ -57,20 +57,11 @@ std::string unfilled(std::string text) {
     return text;
 }
 
-std::int64_t ContentsReader::number(const Hdf5Handle& object, const char* name) const {
-    const auto held = attribute(object, name);
-    const Hdf5Handle space(H5Aget_space(held.id()), H5Sclose);
-    std::int64_t result = 0;
-    check(H5Sget_simple_extent_npoints(space.id()) == 1 && H5Aread(held.id(), H5T_NATIVE_INT64, &result) >= 0,
-          "attribute " + std::string(name));
-    return result;
-}
-
-std::vector<std::int64_t> ContentsReader::numbers(const Hdf5Handle& object, const char* name) const {
+std::vector<std::int64_t> ContentsReader::numbers(const Hdf5Handle& object, const char* name, std::size_t dimensions) const {
     const auto held = attribute(object, name);
     const auto length = hdf5_extents(Hdf5Handle(H5Aget_space(held.id()), H5Sclose));
-    check(length && length->size() == 1 && length->front() <= bytes_, "attribute " + std::string(name));
-    std::vector<std::int64_t> result(length->front());
+    check(length && length->size() == dimensions && (dimensions == 0 || length->front() <= bytes_), "attribute " + std::string(name));
+    std::vector<std::int64_t> result(dimensions == 0 ? 1 : length->front());
     check(result.empty() || H5Aread(held.id(), H5T_NATIVE_INT64, result.data()) >= 0, "attribute " + std::string(name));
     return result;
 }
@@ -107,8 +98,8 @@ StoredTensor ContentsReader::tensor(const Hdf5Handle& group, const std::string& 
     StoredTensor result;
     auto& shape = result.shape;
     shape.name = name;
-    shape.extents = numbers(data, "extents");
-    result.checksum = number(data, "checksum");
+    shape.extents = numbers(data, "extents", 1);
+    result.checksum = numbers(data, "checksum", 0)[0];
     const Hdf5Handle type(H5Dget_type(data.id()), H5Tclose);
     const auto number_type = number_type_of(type.id());
     check(number_type.has_value(), title);
@@ -167,7 +158,7 @@ CheckpointContents ContentsReader::read() {
     const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
     if (!root || H5Aexists(root.id(), "format") <= 0 || text(root, "format") != CheckpointContents::format)
         fail("the HDF5 file is no checkpoint");
-    if (const auto version = number(root, "version"); version != CheckpointContents::version)
+    if (const auto version = numbers(root, "version", 0)[0]; version != CheckpointContents::version)
         throw InvalidArgument(path_ + ": a checkpoint of version " + std::to_string(version) + ", but only version " +
                               std::to_string(CheckpointContents::version) + " is known here; use the Arges that wrote it");
     CheckpointContents contents;

@@ -6,9 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace arges {
-
-namespace io {
+namespace arges::io {
 
 namespace {
 
@@ -83,5 +81,4 @@ bool are_finite(ElementType type, const void* elements, std::int64_t count) {
 
 std::string extents_text(const std::vector<std::int64_t>& extents) { return extents.empty() ? "a single number" : joined(extents, " x "); }
 
-}  // namespace io
-}  // namespace arges
+}  // namespace arges::io
