@@ -2,9 +2,9 @@
 #include "sparse/ttmc.hpp"
 
 #include "sparse/random_nonzeros.hpp"
+#include "support/threads.hpp"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <cmath>
 
@@ -37,11 +37,7 @@ std::vector<Shape> skewed_shapes() {
 }
 
 template <class T>
-class TtmcOfThreads : public testing::Test {
-protected:
-    void TearDown() override { omp_set_num_threads(threads_); }
-    const int threads_ = omp_get_max_threads();
-};
+class TtmcOfThreads : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(TtmcOfThreads, Types);
 
@@ -63,7 +59,7 @@ TYPED_TEST(TtmcOfThreads, EqualsSumsOfAllNonzerosAndIsTheSameWithAnyNumberOfThem
             const auto rows = x.rows[static_cast<std::size_t>(mode)];
             std::vector<T> first;
             for (int threads = 1; threads <= 4; ++threads) {
-                omp_set_num_threads(threads);
+                const arges::test::Threads own(threads);
                 std::vector<T> out(static_cast<std::size_t>(rows * width), T(-7));
                 ttmc.multiply(factors, {out.data(), rows, static_cast<int>(width), width});
                 if (threads == 1) {
