@@ -35,21 +35,17 @@ void apply(const AnyTensor& left, nb::handle labels, const std::vector<const Any
     std::vector<ElementType> types;
     for (const auto* operand : operands) types.push_back(operand->element());
     const auto result_type = left.element();
-    const auto call = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
-        const nb::gil_scoped_acquire hold;
-        nb::list arguments;
-        arguments.append(array_over(results, result_type, {count}, nb::none()));
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            arguments.append(array_over(const_cast<void*>(inputs[i]), types[i], {count}, nb::none()));
-        f(*nb::tuple(arguments));
-    };
     // Errors of Python are told as the library's own, which all ranks see; the interpreter's lock is free for the threads that call.
     const auto guarded = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
         std::string message;
         {
             const nb::gil_scoped_acquire hold;
             try {
-                call(inputs, results, count);
+                nb::list arguments;
+                arguments.append(array_over(results, result_type, {count}, nb::none()));
+                for (std::size_t i = 0; i < inputs.size(); ++i)
+                    arguments.append(array_over(const_cast<void*>(inputs[i]), types[i], {count}, nb::none()));
+                f(*nb::tuple(arguments));
             } catch (nb::python_error& error) {
                 message = "the function of elements: " + nb::cast<std::string>(error.type().attr("__name__")) + ": " +
                           nb::cast<std::string>(nb::str(error.value()));

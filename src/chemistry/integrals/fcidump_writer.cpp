@@ -126,21 +126,16 @@ void write_one_electron(Writer& writer, const Tensor<double>& integrals) {
 
 /// All integrals, and the ends of blocks.
 void write_integrals(Writer& writer, const Fcidump& data) {
-    const auto end_block = [&] {
-        if (data.beta) writer.add_line(0, {0, 0, 0, 0});
-    };
     write_two_electron(writer, data.two_electron, true);
+    if (!data.beta) return write_one_electron(writer, data.one_electron);
+    const auto end_block = [&] { writer.add_line(0, {0, 0, 0, 0}); };
     end_block();
-    if (data.beta) {
-        write_two_electron(writer, data.beta->two_electron, true);
-        end_block();
-        write_two_electron(writer, data.beta->mixed, false);
-        end_block();
-    }
-    write_one_electron(writer, data.one_electron);
+    write_two_electron(writer, data.beta->two_electron, true);
     end_block();
-    if (data.beta) {
-        write_one_electron(writer, data.beta->one_electron);
+    write_two_electron(writer, data.beta->mixed, false);
+    end_block();
+    for (const auto* h : {&data.one_electron, &data.beta->one_electron}) {
+        write_one_electron(writer, *h);
         end_block();
     }
 }

@@ -25,19 +25,9 @@ std::string progress_text(const IterationReport& last, const SolverOptions& opti
 
 /// Throws if the latest iteration has led away from a solution.
 void check_divergence(const std::string& method, const IterationReport& last, const SolverOptions& options) {
-    const bool diverged = !std::isfinite(last.residual) || !std::isfinite(last.energy) || last.residual > 1e8;
-    if (diverged)
+    if (!std::isfinite(last.residual) || !std::isfinite(last.energy) || last.residual > 1e8)
         throw NotConverged(method + " diverged" + progress_text(last, options) + "; check that the orbitals are those of the ground state");
 }
-
-/// Throws if it was the last one that is allowed.
-void check_progress(const std::string& method, const IterationReport& last, const SolverOptions& options) {
-    if (last.iteration >= options.max_iterations)
-        throw NotConverged(method + " did not converge" + progress_text(last, options) + "; allow more iterations or a larger tolerance");
-}
-
-/// Iterations that a dry run goes through: then DIIS holds all its vectors.
-int dry_iterations(const SolverOptions& options) { return std::min(options.max_iterations, options.diis_vectors + 2); }
 
 double median(std::vector<double> values) {
     const auto middle = values.begin() + std::ssize(values) / 2;
@@ -90,13 +80,17 @@ Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, 
 
         if (!world.is_dry_run()) check_divergence(equations.method, report, options);
         const bool converged = residual <= options.tolerance && std::abs(result.energy - energy_before) <= options.tolerance;
-        const bool last = world.is_dry_run() ? report.iteration >= dry_iterations(options) : converged;
-        if (hooks.save) hooks.save(t, report, last || report.iteration >= options.max_iterations);
+        const bool is_end = report.iteration >= options.max_iterations;
+        // A dry run goes on until DIIS holds all its vectors.
+        const bool last = world.is_dry_run() ? is_end || report.iteration >= options.diis_vectors + 2 : converged;
+        if (hooks.save) hooks.save(t, report, last || is_end);
         if (last) {
             result.seconds_per_iteration = median(std::move(seconds));
             return result;
         }
-        if (!world.is_dry_run()) check_progress(equations.method, report, options);
+        if (is_end && !world.is_dry_run())
+            throw NotConverged(equations.method + " did not converge" + progress_text(report, options) +
+                               "; allow more iterations or a larger tolerance");
     }
 }
 

@@ -91,28 +91,24 @@ std::int64_t buffer_bytes(const Description& found, std::int64_t ranks, std::int
     return SlabExchange::memory(elements, ranks, found.is_fortran_order, element_bytes, slab_bytes) + numbers * found.array.type.bytes;
 }
 
-/// Reads an array that is stored in C or Fortran order into a tensor without symmetry. Collective.
-void load_array(const InputFile& file, const Description& found, TensorState& tensor) {
-    std::optional<ArrayReader> reader;
-    file.comm().agree([&] { reader.emplace(file, found.array); });
-    const auto slab_bytes = SlabExchange::slab_bytes_within(tensor.world->least_free_bytes());
-    const SlabExchange slabs(found.is_fortran_order ? SlotOrder::first_fastest : SlotOrder::last_fastest, slab_bytes);
-    const auto needed = buffer_bytes(found, tensor.world->size(), tensor.kernels->size, slab_bytes);
-    if (const auto free = tensor.world->least_free_bytes(); needed > free)
-        throw OutOfMemory(file.path() + ": to read the array takes " + std::to_string(needed) +
-                          " bytes on a rank beside the tensor, but the memory limit leaves " + std::to_string(free) +
-                          "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
-    const auto type = element_type_of(*tensor.kernels).value();
-    slabs.load(tensor, [&](const Slab& slab) { reader->read(slab.first, slab.count, type, slab.elements); });
-}
-
-std::shared_ptr<TensorState> read_array(const ElementKernels& kernels, const World& world, const InputFile& file, const Description& found,
+/// Reads an array that is stored in C or Fortran order as a tensor without symmetry. Collective.
+std::shared_ptr<TensorState> read_array(ElementType type, const World& world, const InputFile& file, const Description& found,
                                         const std::string& name) {
+    const auto& kernels = element_kernels(type);
     if (found.array.type.is_complex() && !kernels.is_complex)
         throw InvalidArgument(file.path() + ": the array is of " + found.array.type.name() +
                               ", but the tensor is real; read it as a tensor of complex numbers, or save its real part");
     const auto tensor = new_tensor(kernels, world, found.array.extents, {}, name);
-    load_array(file, found, *tensor);
+    std::optional<ArrayReader> reader;
+    file.comm().agree([&] { reader.emplace(file, found.array); });
+    const auto slab_bytes = SlabExchange::slab_bytes_within(tensor->world->least_free_bytes());
+    const SlabExchange slabs(found.is_fortran_order ? SlotOrder::first_fastest : SlotOrder::last_fastest, slab_bytes);
+    const auto needed = buffer_bytes(found, world.size(), kernels.size, slab_bytes);
+    if (const auto free = tensor->world->least_free_bytes(); needed > free)
+        throw OutOfMemory(file.path() + ": to read the array takes " + std::to_string(needed) +
+                          " bytes on a rank beside the tensor, but the memory limit leaves " + std::to_string(free) +
+                          "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
+    slabs.load(*tensor, [&](const Slab& slab) { reader->read(slab.first, slab.count, type, slab.elements); });
     return tensor;
 }
 
@@ -163,14 +159,13 @@ TensorFileInfo tensor_file_info(const World& world, const std::string& path) {
 
 AnyTensor read_tensor(ElementType type, const World& world, const std::string& path, const std::string& name) {
     const CollectiveCall call(ranks_of(world), "read_tensor", path);
-    const auto& kernels = element_kernels(type);
-    require_floating(kernels, path);
+    require_floating(element_kernels(type), path);
     const QuietHdf5 quiet;
     const auto where = split(communicator_of(world, path), path);
     const InputFile file(communicator_of(world, path), where.file);
     const auto found = described_for_all(file, where.dataset);
     const auto title = name.empty() ? std::filesystem::path(where.file).stem().string() : name;
-    if (found.form != Form::checkpoint) return AnyTensor(read_array(kernels, world, file, found, title));
+    if (found.form != Form::checkpoint) return AnyTensor(read_array(type, world, file, found, title));
     const CheckpointReader reader(world, where.file);
     auto tensor = reader.read(type, chosen(reader, where).name);
     tensor.set_name(title);

@@ -50,11 +50,6 @@ void flush_folder_of(const std::string& path) {
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-}
-Descriptor::~Descriptor() { close(); }
 bool Descriptor::close() {
     const int number = std::exchange(number_, -1);
     return number < 0 || ::close(number) == 0;
