@@ -1,6 +1,7 @@
 // Factor matrices and Kruskal tensors in files, with rows from and for any ranks.
 #include "io/model/matrix_files_kruskal.hpp"
 
+#include "io/refused.hpp"
 #include "io/sparse_files.hpp"
 #include "io/temporary_folder.hpp"
 
@@ -106,17 +107,6 @@ TEST(MatrixFiles, HaveTheBytesThatOthersRead) {
     EXPECT_EQ(value, 0.1);
 }
 
-/// Calls that must throw InvalidArgument on every rank with such a message.
-template <class F>
-void expect_refused(const F& call, const std::string& part) {
-    try {
-        call();
-        ADD_FAILURE() << "no exception instead of: " << part;
-    } catch (const InvalidArgument& error) {
-        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    }
-}
-
 TEST(MatrixFiles, RefuseWrongRowsAndFiles) {
     const World world;
     const TemporaryFolder folder(world);
@@ -129,24 +119,24 @@ TEST(MatrixFiles, RefuseWrongRowsAndFiles) {
             io::prepare_matrix(comm, folder / "a", shape, mine, form)->publish();
         }
     };
-    expect_refused([&] { write({3}, {3, 2}); }, "row 3 of a matrix of 3 rows");
-    expect_refused([&] { write({0, 0}, {3, 1}); }, "2 rows are given, but only 1 different ones");
-    expect_refused([&] { write({0}, {3, 3}); }, "2 values for 1 rows of 3 columns");
+    expect_refused_with("row 3 of a matrix of 3 rows", [&] { write({3}, {3, 2}); });
+    expect_refused_with("2 rows are given, but only 1 different ones", [&] { write({0, 0}, {3, 1}); });
+    expect_refused_with("2 values for 1 rows of 3 columns", [&] { write({0}, {3, 3}); });
     EXPECT_EQ(folder.files(), 0);
     write({1}, {3, 2});
     const auto read = [&](const std::string& path) { io::read_matrix<double>(comm, path, Numbers{5}); };
-    expect_refused([&] { read(folder / "a"); }, "row 5 is wanted, but the matrix has 3 rows");
-    expect_refused([&] { read(folder / "none"); }, "there is no such file");
+    expect_refused_with("row 5 is wanted, but the matrix has 3 rows", [&] { read(folder / "a"); });
+    expect_refused_with("there is no such file", [&] { read(folder / "none"); });
     const auto good = TemporaryFolder::read(folder / "a");
-    expect_refused([&] { read(folder.write("b", good.substr(0, good.size() - 1))); }, "47 bytes of elements do not make 3 x 2");
-    expect_refused([&] { read(folder.write("b", good.substr(0, 40))); }, "the header of the .npy file is damaged");
+    expect_refused_with("47 bytes of elements do not make 3 x 2", [&] { read(folder.write("b", good.substr(0, good.size() - 1))); });
+    expect_refused_with("the header of the .npy file is damaged", [&] { read(folder.write("b", good.substr(0, 40))); });
     auto pairs = good;
     pairs.replace(pairs.find("<f8"), 3, "<c8");
-    expect_refused([&] { read(folder.write("b", pairs)); }, "of complex numbers");
-    expect_refused([&] { read(folder.write("b", "1 2\n3 4\n5 x\n")); }, "b, line 3: value 'x' is not a number");
-    expect_refused([&] { read(folder.write("b", "# a\n1 2\n3\n5 6\n")); }, "b, line 3: 1 columns where the first row has 2");
-    expect_refused([&] { read(folder.write("b", "1 nan\n")); }, "b, line 1: value 'nan' is not finite");
-    expect_refused([&] { read(folder.write("b", "# none\n")); }, "there is no row in the file");
+    expect_refused_with("of complex numbers", [&] { read(folder.write("b", pairs)); });
+    expect_refused_with("b, line 3: value 'x' is not a number", [&] { read(folder.write("b", "1 2\n3 4\n5 x\n")); });
+    expect_refused_with("b, line 3: 1 columns where the first row has 2", [&] { read(folder.write("b", "# a\n1 2\n3\n5 6\n")); });
+    expect_refused_with("b, line 1: value 'nan' is not finite", [&] { read(folder.write("b", "1 nan\n")); });
+    expect_refused_with("there is no row in the file", [&] { read(folder.write("b", "# none\n")); });
 }
 
 TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
@@ -176,18 +166,18 @@ TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
                   std::string::npos);
         comm.barrier();
     }
-    expect_refused([&] { io::kruskal_shape(comm, folder / "none"); }, "there is no such folder");
-    expect_refused([&] { io::kruskal_shape(comm, folder / "cp"); }, "name a folder that a decomposition wrote");
+    expect_refused_with("there is no such folder", [&] { io::kruskal_shape(comm, folder / "none"); });
+    expect_refused_with("name a folder that a decomposition wrote", [&] { io::kruskal_shape(comm, folder / "cp"); });
     const auto lambda = TemporaryFolder::read(path + "/lambda.npy");
     comm.barrier();
     folder.write("cp/run/mode_2.npy", lambda);
-    expect_refused([&] { io::kruskal_shape(comm, path); }, "mode_2.npy: this is not the file that description.json was written for");
+    expect_refused_with("mode_2.npy: this is not the file that description.json was written for", [&] { io::kruskal_shape(comm, path); });
     comm.barrier();
     if (comm.rank() == 0) std::filesystem::remove(path + "/description.json");
     comm.barrier();
-    expect_refused([&] { io::kruskal_shape(comm, path); }, "1 columns, but there are 3 weights");
+    expect_refused_with("1 columns, but there are 3 weights", [&] { io::kruskal_shape(comm, path); });
     folder.write("cp/run/description.json", "{\"kind\": \"anything\"}\n");
-    expect_refused([&] { io::kruskal_shape(comm, path); }, "this is no description of a decomposition");
+    expect_refused_with("this is no description of a decomposition", [&] { io::kruskal_shape(comm, path); });
 }
 
 /// Two sets of files, and folders as a writer leaves them that is killed while it replaces the first by the second.
@@ -275,7 +265,7 @@ TEST_F(ReplacedFolder, StaysWholeIfTheNextWriterFails) {
     const auto run = killed_after(2);
     const std::vector<double> weights{1};
     io::KruskalRows wrong{io::MatrixRows::contiguous(0, weights, 1), {3}, {{Numbers{world_.rank() == 0 ? 7 : 0}, weights}}};
-    expect_refused([&] { io::write_kruskal(comm_, run, wrong, MatrixForm::npy); }, world_.size() == 1 ? "row 7" : "row");
+    expect_refused_with(world_.size() == 1 ? "row 7" : "row", [&] { io::write_kruskal(comm_, run, wrong, MatrixForm::npy); });
     const auto shape = io::kruskal_shape(comm_, run);
     EXPECT_EQ(shape.lengths, (Numbers{4, 6, 3}));
     for (std::size_t k = 0; k < shape.paths.size(); ++k)
