@@ -3,6 +3,7 @@
 
 #include "interface/dense/tensor_shares.hpp"
 #include "interface/dense/tensor_state.hpp"
+#include "io/file/number_type.hpp"
 #include "layout/layout.hpp"
 
 #include <algorithm>
@@ -17,19 +18,9 @@ namespace {
 
 nb::dlpack::dtype dtype_of(ElementType type) {
     using Code = nb::dlpack::dtype_code;
-    const auto make = [](Code code, int bits) {
-        return nb::dlpack::dtype{static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1};
-    };
-    switch (type) {
-    case ElementType::float32: return make(Code::Float, 32);
-    case ElementType::float64: return make(Code::Float, 64);
-    case ElementType::complex64: return make(Code::Complex, 64);
-    case ElementType::complex128: return make(Code::Complex, 128);
-    case ElementType::int16: return make(Code::Int, 16);
-    case ElementType::int32: return make(Code::Int, 32);
-    case ElementType::int64: return make(Code::Int, 64);
-    default: return make(Code::Bool, 8);
-    }
+    const auto number = io::number_type_of(type);
+    const auto code = number.kind == 'f' ? Code::Float : number.kind == 'c' ? Code::Complex : number.kind == 'i' ? Code::Int : Code::Bool;
+    return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * number.bytes), 1};
 }
 
 /// The array of a caller, which nobody else keeps.

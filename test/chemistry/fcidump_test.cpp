@@ -183,16 +183,6 @@ const std::vector<BadFile> bad_files{
     {"some orbital energies", header + integrals + "0.8 1 0 0 0\n", {"energies for 1 of 2 orbitals"}},
 };
 
-/// The message of the error that reading a path gives.
-std::string error_of(const World& world, const std::string& path) {
-    try {
-        read_integrals(world, path);
-    } catch (const InvalidArgument& error) {
-        return error.what();
-    }
-    return "";
-}
-
 TEST(Fcidump, answers_bad_files_with_one_clear_error_on_every_rank) {
     const World world;
     for (const auto& file : bad_files) {
@@ -201,7 +191,6 @@ TEST(Fcidump, answers_bad_files_with_one_clear_error_on_every_rank) {
         const std::string message = error_of(world, temporary.path());
         EXPECT_TRUE(message.starts_with(temporary.path())) << message;
         for (const char* part : file.message) EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
-        EXPECT_TRUE(same_on_all_ranks(world, message)) << message;
     }
 }
 
@@ -254,7 +243,6 @@ TEST(Fcidump, long_files_are_read_and_compared_in_rounds) {
     const std::string line = "line " + std::to_string(12 + 140000 * world.size());
     EXPECT_NE(message.find(line), std::string::npos) << message;
     EXPECT_NE(message.find("contradicts line 6"), std::string::npos) << message;
-    EXPECT_TRUE(same_on_all_ranks(world, message)) << message;
 }
 
 /// As Psi4 writes larger molecules: (ij|kl) and (kl|ij), which differ in the last digits that count.

@@ -1,9 +1,11 @@
 /// A file that rank 0 writes for a test, and that is gone afterwards.
 #pragma once
 
-#include "arges/world.hpp"
+#include "arges/chemistry/fcidump.hpp"
+#include "arges/error.hpp"
 #include "comm/communicator.hpp"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -43,6 +45,18 @@ inline bool same_on_all_ranks(const World& world, const std::string& text) {
     const Communicator comm(world.communicator());
     const auto hash = static_cast<std::int64_t>(std::hash<std::string>()(text) >> 1);
     return comm.maximum(hash) == comm.minimum(hash);
+}
+
+/// The message of the error that reading integrals from a path gives; it must be the same on all ranks. Collective.
+inline std::string error_of(const World& world, const std::string& path) {
+    std::string message;
+    try {
+        read_integrals(world, path);
+    } catch (const InvalidArgument& error) {
+        message = error.what();
+    }
+    EXPECT_TRUE(same_on_all_ranks(world, message)) << message;
+    return message;
 }
 
 }  // namespace arges::chemistry

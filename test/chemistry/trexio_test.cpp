@@ -43,18 +43,6 @@ Gathered gathered_of(const Fcidump& data) {
     return all;
 }
 
-/// The rank-0 message of the error that reading a path gives; it must be the same on all ranks.
-std::string error_of(const World& world, const std::string& path) {
-    std::string message;
-    try {
-        read_integrals(world, path);
-    } catch (const InvalidArgument& error) {
-        message = error.what();
-    }
-    EXPECT_TRUE(same_on_all_ranks(world, message)) << message;
-    return message;
-}
-
 void expect_all(const std::string& message, const std::vector<std::string>& parts) {
     for (const auto& part : parts) EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
 }

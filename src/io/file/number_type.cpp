@@ -46,16 +46,8 @@ std::string NumberType::name() const {
 }
 
 NumberType number_type_of(ElementType type) {
-    switch (type) {
-    case ElementType::float32: return {'f', 4};
-    case ElementType::float64: return {'f', 8};
-    case ElementType::complex64: return {'c', 8};
-    case ElementType::int16: return {'i', 2};
-    case ElementType::int32: return {'i', 4};
-    case ElementType::int64: return {'i', 8};
-    case ElementType::boolean: return {'b', 1};
-    default: return {'c', 16};
-    }
+    constexpr NumberType types[] = {{'f', 4}, {'f', 8}, {'c', 8}, {'c', 16}, {'i', 2}, {'i', 4}, {'i', 8}, {'b', 1}};
+    return types[static_cast<int>(type)];
 }
 
 void convert_numbers(const NumberType& type, std::byte* numbers, std::int64_t count, ElementType element, void* elements) {

@@ -39,12 +39,11 @@ struct TextRows {
 /// Columns of the first row, 0 if there is none. Collective.
 std::int64_t find_columns(const InputFile& file) {
     return from_first_rank(file.comm(), [&] {
-        std::int64_t columns = 0, line = 0;
+        std::int64_t columns = 0;
         FileLines source(file, 0, file.size());
         LineBlocks blocks(source, std::size_t{1} << 16);
         try {
-            for (auto text = blocks.next(); !text.empty() && columns == 0; text = blocks.next())
-                columns = columns_of_first_entry(text, line);
+            for (auto text = blocks.next(); !text.empty() && columns == 0; text = blocks.next()) columns = columns_of_first_entry(text);
         } catch (const InvalidArgument& e) {
             if (columns == 0) throw InvalidArgument(file.path() + ", line " + std::to_string(blocks.lines() + 1) + ": " + e.what());
         }

@@ -53,11 +53,6 @@ struct TextSample {
     }
 };
 
-int order_of(std::string_view lines) {
-    std::int64_t line = 0;
-    return static_cast<int>(columns_of_first_entry(lines, line)) - 1;
-}
-
 /// Samples plain text. Local.
 void sample_text(const InputFile& file, SparseOutline& outline) {
     TextSample sample;
@@ -66,7 +61,7 @@ void sample_text(const InputFile& file, SparseOutline& outline) {
         FileLines source(file, begin, std::min(begin + sample_bytes, file.size()));
         LineBlocks blocks(source, std::size_t{1} << 16);
         const auto lines = blocks.next();
-        if (outline.shape.order == 0) outline.shape.order = order_of(lines);
+        if (outline.shape.order == 0) outline.shape.order = static_cast<int>(columns_of_first_entry(lines)) - 1;
         if (outline.shape.order < 1 || outline.shape.order > static_cast<int>(max_sparse_order)) return;
         if (!lines.empty()) sample.add(lines, outline.shape.order);
     }
@@ -80,7 +75,7 @@ void sample_compressed(const InputFile& file, SparseOutline& outline) {
     GzipSource source(file);
     LineBlocks blocks(source, std::size_t{1} << 20);
     const auto lines = blocks.next();
-    outline.shape.order = order_of(lines);
+    outline.shape.order = static_cast<int>(columns_of_first_entry(lines)) - 1;
     if (outline.shape.order < 1 || outline.shape.order > static_cast<int>(max_sparse_order)) return;
     TextSample sample;
     sample.add(lines, outline.shape.order);

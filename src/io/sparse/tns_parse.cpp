@@ -20,14 +20,12 @@ const char* next_line(const char* at, const char* end) {
 
 }  // namespace
 
-std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line) {
-    line = 0;
-    const char* const end = block.data() + block.size();
-    for (const char* at = block.data(); at < end;) {
-        const char* const next = next_line(at, end);
-        const auto words = words_of(without_comment({at, static_cast<std::size_t>(next - at)}, '#'));
-        at = next;
-        ++line;
+std::int64_t columns_of_first_entry(std::string_view block, std::int64_t* line) {
+    if (line != nullptr) *line = 0;
+    for (std::size_t end = 0; !block.empty(); block.remove_prefix(end + 1)) {
+        end = block.find('\n');
+        const auto words = words_of(without_comment(block.substr(0, end), '#'));
+        if (line != nullptr) ++*line;
         if (!words.empty()) return std::ssize(words);
     }
     return 0;

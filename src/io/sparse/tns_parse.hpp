@@ -34,8 +34,8 @@ struct TnsRules {
 };
 
 /// Numbers of the first line that has a nonzero; 0 if the block has none.
-/// @param line  gets the number of that line in the block, counted from 1
-std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line);
+/// @param line  gets the number of that line in the block, counted from 1; of the last one if there is none
+std::int64_t columns_of_first_entry(std::string_view block, std::int64_t* line = nullptr);
 
 /// Collects the nonzeros of blocks of lines, with indices as they stand in the file.
 class TnsParser {

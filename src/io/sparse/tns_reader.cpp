@@ -22,7 +22,7 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
             const auto source = text_source(file, compressed);
             LineBlocks blocks(*source, std::size_t{1} << 16);
             for (auto block = blocks.next(); !block.empty() && columns == 0; block = blocks.next()) {
-                columns = columns_of_first_entry(block, line);
+                columns = columns_of_first_entry(block, &line);
                 line += before;
                 before = blocks.lines();
             }
