@@ -9,6 +9,7 @@
 #include "comm/values.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace arges::chemistry {
 
@@ -88,25 +89,19 @@ void refuse_missing_diagonal(const io::InputFile& file, const EntrySource& sourc
 }
 
 void refuse_incomplete(const io::InputFile& file, const EntrySource& source, EntryStore& store) {
-    const auto refuse_none = [&](EntryStore::Group group, EntryKind kind, const char* name) {
-        if (store.count(group) == 0)
-            throw InvalidArgument(file.path() + ": there are no " + name + " integrals (" + source.part(kind) +
-                                  "); the file is truncated or was written without them");
-    };
-    constexpr auto one = EntryKind::one_electron, two = EntryKind::two_electron;
+    using enum EntryStore::Group;
+    constexpr std::pair<EntryStore::Group, const char*> wanted_groups[] = {
+        {two_alpha, " alpha"}, {two_beta, " beta"}, {two_mixed, " alpha-beta"}, {one_alpha, " alpha"}, {one_beta, " beta"}};
     const bool restricted = source.header().form == OrbitalForm::restricted;
-    if (restricted) {
-        refuse_none(EntryStore::two_alpha, two, "two-electron");
-        refuse_none(EntryStore::one_alpha, one, "one-electron");
-    } else {
-        refuse_none(EntryStore::two_alpha, two, "two-electron alpha");
-        refuse_none(EntryStore::two_beta, two, "two-electron beta");
-        refuse_none(EntryStore::two_mixed, two, "two-electron alpha-beta");
-        refuse_none(EntryStore::one_alpha, one, "one-electron alpha");
-        refuse_none(EntryStore::one_beta, one, "one-electron beta");
+    for (const auto& [group, spins] : wanted_groups) {
+        const bool is_one = group == one_alpha || group == one_beta;
+        if ((restricted && group != one_alpha && group != two_alpha) || store.count(group) > 0) continue;
+        throw InvalidArgument(file.path() + ": there are no " + (is_one ? "one" : "two") + "-electron" + (restricted ? "" : spins) +
+                              " integrals (" + source.part(is_one ? EntryKind::one_electron : EntryKind::two_electron) +
+                              "); the file is truncated or was written without them");
     }
-    refuse_missing_diagonal(file, source, store, EntryStore::one_alpha);
-    if (!restricted) refuse_missing_diagonal(file, source, store, EntryStore::one_beta);
+    refuse_missing_diagonal(file, source, store, one_alpha);
+    if (!restricted) refuse_missing_diagonal(file, source, store, one_beta);
     const std::int64_t wanted = source.header().orbitals * (restricted ? 1 : 2);
     const auto energies = std::ssize(store.small_entries(EntryKind::orbital_energy));
     if (energies != 0 && energies != wanted)

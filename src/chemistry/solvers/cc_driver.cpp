@@ -222,8 +222,6 @@ IntegralSource source_of(const IntegralFile& file, const std::string& path) {
     return {path, file.header(), file.reading_memory(), [&file](std::int64_t ranks) { return file.reading_seconds(ranks); }};
 }
 
-IntegralSource in_memory(const FcidumpHeader& header) { return {"integrals in memory", header}; }
-
 /// Forecasts on a dry run. @param dry  a fresh one
 void forecast(World& dry, const IntegralSource& source, const CcOptions& options, CcResult& result) {
     try {
@@ -283,7 +281,7 @@ CcResult plan_coupled_cluster(const World& world, const std::string& path, const
 
 CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, const CcOptions& options, std::int64_t ranks) {
     require_same(world, digest_of(header), digest_of(options), ranks);
-    return plan(world, in_memory(header), options, ranks);
+    return plan(world, {"integrals in memory", header}, options, ranks);
 }
 
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress) {
@@ -302,7 +300,7 @@ CcResult run_coupled_cluster(Fcidump data, const CcOptions& options, const CcPro
     const World& world = data.two_electron.world();
     world.agree([&] { check_hamiltonian(data, "coupled cluster"); });
     require_same(world, digest_of(data), digest_of(options));
-    const auto source = in_memory(data.header);
+    const IntegralSource source{"integrals in memory", data.header};
     CcResult result = plan(world, source, options, 0);
     if (progress.planned) progress.planned(result);
     return run(std::move(data), source.title, options, progress, std::move(result));
