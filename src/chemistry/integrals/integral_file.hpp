@@ -37,7 +37,4 @@ private:
     std::unique_ptr<EntrySource> source_;
 };
 
-/// True if a file to be written is one of integrals by its name: .fcidump is FCIDUMP text; .h5, .hdf5 and .trexio are TREXIO in HDF5.
-bool is_integral_name(const std::string& path);
-
 }  // namespace arges::chemistry
