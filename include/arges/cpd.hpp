@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -48,6 +49,13 @@ struct CpOptions {
     /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.
     std::function<bool()> stop{};
 };
+
+/// Throw InvalidArgument, with the names that there are, for a text that is none of CpOptions::policy. Local.
+void check_layer_policy(const std::string& text);
+/// Likewise of CpOptions::rows.
+void check_row_rule(const std::string& text);
+/// Likewise of CpOptions::format.
+void check_nonzero_format(const std::string& text);
 
 /// Why there was no further iteration.
 enum class StopReason : std::uint8_t {
@@ -214,6 +222,10 @@ enum class ModelForm : std::uint8_t { npy, text };
 /// @throws InvalidArgument on every rank if a file cannot be written
 template <class T>
 void save_model(const CpModel<T>& model, const std::string& directory, ModelForm form = ModelForm::npy);
+
+/// The modes, from 1, of which save_model() writes the nonempty rows only, with the numbers of these rows. Collective.
+template <class T>
+std::map<int, std::int64_t> listed_modes(const CpModel<T>& model);
 
 /// Reads a model that save_model() has written, on any number of ranks. Collective.
 /// @throws InvalidArgument on every rank if there is none, or its files do not fit together

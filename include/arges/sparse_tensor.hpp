@@ -19,6 +19,9 @@
 
 namespace arges {
 
+/// Modes that a sparse tensor has at most.
+inline constexpr int max_sparse_order = 16;
+
 /// Nonzeros with their indices, all in one place.
 template <class T>
 struct SparseEntries {

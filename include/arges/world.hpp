@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace arges {
 
 /// @cond
+struct MachineModel;
 class WorldState;
 /// @endcond
 
@@ -44,6 +46,8 @@ public:
     /// @throws InvalidArgument if MPI is not initialised, if the torus does not hold the ranks of `comm`, or if the file of coordinates
     /// does not fit
     explicit World(MPI_Comm comm = MPI_COMM_WORLD, const Torus& torus = {}, RankOrder order = RankOrder::given);
+    /// All processes, on a machine with these constants (arges/machine.hpp); the file of stored ones is not looked at. Collective.
+    explicit World(const MachineModel& machine);
     /// A world of `ranks` imaginary ranks for planning: no MPI, no data. Tensors on it have no storage;
     /// statements are planned and accounted for but not executed, scalars come out as zero. What needs data (files, sparse
     /// tensors, decompositions, linear algebra) is refused.
@@ -68,6 +72,14 @@ public:
     /// Runs local work, checks of arguments for example, that may throw on some ranks; every rank then throws the exception of the lowest
     /// one, so that none goes on alone. The work may not call anything collective. Collective.
     void agree(const std::function<void()>& work) const;
+    /// The largest value that a rank gives, on every rank. Collective; so are the next three.
+    std::int64_t maximum(std::int64_t value) const;
+    /// The sum of the values of all ranks, on every rank.
+    std::int64_t sum(std::int64_t value) const;
+    /// Likewise; the same bits on every rank.
+    double sum(double value) const;
+    /// The text that rank 0 gives, on every rank.
+    std::string from_first(std::string text) const;
 
     /// Limit in bytes on what tensors and operations hold on one rank. Default: the memory available to the
     /// node and its control group, divided by the ranks on the node, or ARGES_MEMORY_LIMIT.

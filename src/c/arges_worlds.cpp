@@ -1,7 +1,7 @@
 // The functions of arges.h for worlds.
 #include "arges/error.hpp"
 #include "c/arges_c.hpp"
-#include "comm/mpi_session.hpp"
+#include "comm/processes.hpp"
 
 using namespace arges::c;
 using arges::Torus;

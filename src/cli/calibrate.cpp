@@ -1,11 +1,10 @@
 // arges calibrate: measures the constants that plans and predicted seconds rest on, and stores them.
 #include "arges/error.hpp"
+#include "arges/machine.hpp"
 #include "base/options.hpp"
-#include "cli/measure_machine.hpp"
 #include "cli/outputs.hpp"
 #include "cli/program.hpp"
 #include "cli/subcommand.hpp"
-#include "comm/mpi_session.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -83,15 +82,15 @@ void print_table(std::ostream& out, const MachineMeasurement& measured, const st
 }
 
 void run(CalibrateCommand& command, const Console& console) {
-    const auto comm = all_processes();
-    command.outputs.refuse_present(comm, {command.output});
+    const World world{MachineModel()};  // a file that is damaged is replaced
+    command.outputs.refuse_present(world, {command.output});
     const auto file = command.output.empty() ? machine_file_option() : command.output;
-    comm.agree([&] {
+    world.agree([&] {
         if (file.empty()) throw InvalidArgument("there is no home folder to store the constants in; name a file with --output");
     });
-    const auto measured = measure_machine(comm, command.ranks_per_node);
-    comm.agree([&] {
-        if (comm.rank() == 0) write_machine_model(file, measured.machine);
+    const auto measured = measure_machine(world, command.ranks_per_node);
+    world.agree([&] {
+        if (world.rank() == 0) write_machine_model(file, measured.machine);
     });
     command.json ? print_json(console.out, measured, file) : print_table(console.out, measured, file);
 }

@@ -5,7 +5,6 @@
 #include "cli/outputs.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -161,9 +160,8 @@ void run(CcCommand& command, const Console& console) {
         print_plan(console.out, command, result, world);
         return print_estimate(console.out, result);
     }
-    const auto& comm = world.state()->communicator();
-    command.restart ? command.outputs.claim_continued(comm, command.checkpoint)
-                    : command.outputs.claim(comm, command.checkpoint, {command.file});
+    command.restart ? command.outputs.claim_continued(world, command.checkpoint)
+                    : command.outputs.claim(world, command.checkpoint, {command.file});
     if (command.restart && world.rank() == 0 && !std::filesystem::exists(command.checkpoint))
         console.err << fmt::format("arges: {} is not there yet; the calculation starts afresh\n", command.checkpoint);
     chemistry::CcProgress progress;

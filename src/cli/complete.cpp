@@ -1,20 +1,12 @@
 // arges complete FILE: a CP model of the stored elements of a sparse tensor only.
 #include "arges/complete.hpp"
-#include "arges/sparse_io.hpp"
 #include "base/memory_tally.hpp"
-#include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/model_output.hpp"
-#include "cli/program.hpp"
-#include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
-#include "cli/world_options.hpp"
-#include "decompose/completion/completion_options.hpp"
-#include "decompose/sparse_memory.hpp"
-#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -34,22 +26,11 @@ namespace {
 const std::map<std::string, CompletionAlgorithm> completion_algorithms{
     {"als", CompletionAlgorithm::als}, {"ccd", CompletionAlgorithm::ccd}, {"sgd", CompletionAlgorithm::sgd}};
 
-struct CompleteCommand {
-    std::string file, validation;
-    SparseFileOptions input{};
+struct CompleteCommand : FileCommand {
+    std::string validation;
     CompletionOptions completion{};
     std::string algorithm = "als";
     ModelOutput output{};
-    bool json = false;
-    const CLI::App* app = nullptr;
-    WorldOptions world{};
-};
-
-/// What was read.
-struct CompletionInput {
-    double read_seconds = 0;
-    ReadReport report{};
-    std::vector<std::string> warnings{};
 };
 
 std::string stop_line(const CompleteCommand& command, StopReason reason) {
@@ -59,7 +40,7 @@ std::string stop_line(const CompleteCommand& command, StopReason reason) {
 }
 
 template <class T>
-void print_result(std::ostream& out, const CompleteCommand& command, const CompletionInput& input, const CompletionResult<T>& result,
+void print_result(std::ostream& out, const CompleteCommand& command, const ReadSummary& input, const CompletionResult<T>& result,
                   std::int64_t peak, const MemoryForecast& forecast) {
     std::vector<std::vector<std::string>> rows{{"", ""}};
     const auto add = [&](const char* name, const std::string& text) { rows.push_back({name, text}); };
@@ -71,7 +52,7 @@ void print_result(std::ostream& out, const CompleteCommand& command, const Compl
     add("stopped because", stop_line(command, result.stop_reason));
     add("algorithm", fmt::format("{}, rank {}, regularization {:g}, seed {}", command.algorithm, command.completion.rank,
                                  command.completion.regularization, command.completion.seed));
-    add("seconds", fmt::format("{:.4f} each iteration, {:.3f} to read, {:.3f} to prepare", result.seconds_per_iteration, input.read_seconds,
+    add("seconds", fmt::format("{:.4f} each iteration, {:.3f} to read, {:.3f} to prepare", result.seconds_per_iteration, input.seconds,
                                result.setup_seconds));
     add("distribution",
         result.distribution + (result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy) + ", rows " + result.rows);
@@ -82,7 +63,7 @@ void print_result(std::ostream& out, const CompleteCommand& command, const Compl
 }
 
 template <class T>
-void print_json(std::ostream& out, const CompleteCommand& command, const CompletionInput& input, const CompletionResult<T>& result,
+void print_json(std::ostream& out, const CompleteCommand& command, const ReadSummary& input, const CompletionResult<T>& result,
                 const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
     nlohmann::ordered_json object;
     object["rmse"] = result.rmse;
@@ -101,7 +82,7 @@ void print_json(std::ostream& out, const CompleteCommand& command, const Complet
     object["elements_not_stored"] = "unknown";
     object["seconds_per_iteration"] = result.seconds_per_iteration;
     object["communication_seconds"] = result.communication_seconds;
-    object["read_seconds"] = input.read_seconds;
+    object["read_seconds"] = input.seconds;
     object["setup_seconds"] = result.setup_seconds;
     object["algorithm"] = command.algorithm;
     object["rank"] = command.completion.rank;
@@ -128,7 +109,7 @@ void print_json(std::ostream& out, const CompleteCommand& command, const Complet
 template <class T>
 std::optional<SparseTensor<T>> read_validation(const CompleteCommand& command, const World& world, const ReadReport& report) {
     if (command.validation.empty()) return {};
-    auto options = command.input.read_options();
+    auto options = command.read_options();
     if (report.form.ends_with("text")) options.base = report.index_base == 0 ? IndexBase::zero : IndexBase::one;
     options.lengths = report.lengths;
     return read_sparse<T>(world, command.validation, options).tensor;
@@ -136,53 +117,43 @@ std::optional<SparseTensor<T>> read_validation(const CompleteCommand& command, c
 
 template <class T>
 void read_and_complete(CompleteCommand& command, const Console& console, const World& world) {
-    const auto& comm = world.state()->communicator();
     auto& options = command.completion;
-    auto& output = command.output;
-    output.make_folder(comm);
-    MemoryForecast forecast(world);
-    StepLine steps(world);
-    Stopwatch watch;
-    const auto distribution = decompose::completion_distribution(options, world.size());
-    const auto work = [&](const decompose::SparseShare& share) {
-        const auto held_out = static_cast<std::int64_t>(options.holdout * static_cast<double>(share.before));
-        return decompose::completion_memory(share, options, held_out, omp_get_max_threads()).peak();
-    };
-    auto read = read_with_forecast<T>(world, command.file, command.input.read_options(), distribution == "coarse", options.rank, work,
-                                      forecast, steps, command.json ? nullptr : &console.out);
-    const auto validation = read_validation<T>(command, world, read.file.report);
-    const CompletionInput input{watch.lap(), read.file.report, reading_warnings(read.file)};
+    const auto& output = command.output;
+    command.output.make_folder(world);
+    FileWork work(world, command, console);
+    auto& steps = work.steps;
+    auto& forecast = work.forecast;
+    auto read = work.read_sparse<T>([&](const SparseFileForecast& file) { return file.bytes(options); });
+    const Stopwatch watch;
+    const auto validation = read_validation<T>(command, world, read.report);
+    read.seconds += watch.seconds();
     steps.show("");
     if (!command.json)
         console.out << fmt::format("{}: {}, {} elements{}; those that are not stored are unknown\n", command.file,
-                                   lengths_text(input.report.lengths), with_commas(read.file.tensor.nonzeros()),
-                                   command.input.duplicates_text(input.report))
+                                   lengths_text(read.report.lengths), with_commas(read.count), command.duplicates_text(read.report))
                     << std::flush;
-    print_warnings(console.err, input.warnings);
+    print_warnings(console.err, read.warnings);
     const auto start = output.start<T>(world);
     options.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
-        const auto saving = output.saving_bytes(model_bytes, options.rank);
-        forecast.expect(command.file, std::max({read.reading_bytes, bytes + (output.is_saved_on_the_way() ? saving : 0), saving}));
+        forecast.expect(command.file, std::max(read.bytes, output.with_saving(bytes, model_bytes, options.rank)));
         steps.show("making formats and factors");
     };
     const CompletionProgress<T> progress = [&](const CompletionIteration& now, const auto& model) {
         steps.show(fmt::format("iteration {}, RMSE {:.6g}{}", now.number, now.rmse,
                                now.held_out_rmse > 0 ? fmt::format(", held out {:.6g}", now.held_out_rmse) : ""));
-        if (output.is_wanted()) note_first_signal();
-        if (output.is_due(now.number)) output.save(model(), now.number);
+        output.after_iteration<T>(now.number, model);
     };
-    options.stop = [&] { return comm.maximum(noted_signal()) > 0; };
+    options.stop = [&] { return is_interrupted(world); };
     steps.show("distributing elements");
-    const auto result = complete(std::move(read.file.tensor), options, progress, start.get(), validation ? &*validation : nullptr);
+    const auto result = complete(std::move(read.tensor), options, progress, start.get(), validation ? &*validation : nullptr);
     steps.show("");
     output.save(result.model, result.best_iteration);
-    const auto peak = comm.maximum(peak_process_memory());
-    const auto listed = output.listed_modes(comm, result.model);
+    const auto peak = world.maximum(peak_process_memory());
+    const auto listed = output.listed(result.model);
     if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);
-    command.json ? print_json(console.out, command, input, result, listed, peak, forecast)
-                 : print_result(console.out, command, input, result, peak, forecast);
-    if (const auto signal = comm.maximum(noted_signal()); signal > 0)
-        throw Interrupted{static_cast<int>(signal), output.note(result.best_iteration)};
+    command.json ? print_json(console.out, command, read, result, listed, peak, forecast)
+                 : print_result(console.out, command, read, result, peak, forecast);
+    end_if_interrupted(world, output.note(result.best_iteration));
 }
 
 void run(CompleteCommand& command, const Console& console) {
@@ -193,15 +164,13 @@ void run(CompleteCommand& command, const Console& console) {
         refuse_options(*command.app, {"--patience"}, "no elements are held out (--holdout, --validate)");
     give_freed_memory_back();
     const World world = command.world.make_world();
-    command.input.is_single(world, command.file) ? read_and_complete<float>(command, console, world)
-                                                 : read_and_complete<double>(command, console, world);
+    command.is_single(world) ? read_and_complete<float>(command, console, world) : read_and_complete<double>(command, console, world);
 }
 
 }  // namespace
 
 Action declare_complete(CLI::App& app) {
     const auto command = std::make_shared<CompleteCommand>();
-    command->app = &app;
     auto& options = command->completion;
     app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary")->required();
     app.add_option("--rank", options.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
@@ -237,9 +206,7 @@ Action declare_complete(CLI::App& app) {
         ->capture_default_str();
     declare_grid(app, options.grid, options.policy, options.rows);
     command->output.declare(app);
-    app.add_flag("--json", command->json, "print one JSON object instead of a table");
-    command->input.declare(app, "refuse");  // what is added up is no observation
-    command->world.declare(app);
+    command->declare(app, "a table", "refuse");  // what is added up is no observation
     return [command](const Console& console) { run(*command, console); };
 }
 

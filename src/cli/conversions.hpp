@@ -13,9 +13,12 @@ namespace arges::cli {
 /// What to write, and how to read.
 struct HypergraphConversion {
     std::string input, output;
-    std::string model = "fine";  ///< fine, coarse, or coarse-opt: one of the models of partition/hypergraph_models
+    std::string model = "fine";  ///< fine, coarse, or coarse-opt
     SparseReadOptions options{};
 };
+
+/// Bytes of a file; 0 where the system does not tell.
+std::int64_t file_bytes(const std::string& path);
 
 /// Whether a file is one of a hypergraph by its name, which then ends in .hgr.
 bool is_hypergraph_name(const std::string& path);
@@ -32,7 +35,7 @@ struct IntegralConversion {
 };
 
 /// Reads integrals of either form, writes them in the one that the name of the output tells, and prints what was done: a table, or one
-/// JSON object. Collective. @throws InvalidArgument as chemistry::IntegralFile and chemistry::write_integrals()
+/// JSON object. Collective. @throws InvalidArgument as chemistry::read_integrals() and chemistry::write_integrals()
 void convert_integrals(const World& world, const IntegralConversion& conversion, bool json, std::ostream& out);
 
 }  // namespace arges::cli

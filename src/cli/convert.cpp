@@ -1,15 +1,13 @@
 // arges convert IN OUT: a sparse tensor, or the integrals of a molecule, in another form; the hypergraph of a sparse tensor.
+#include "arges/error.hpp"
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
-#include "chemistry/integrals/integral_file.hpp"
 #include "cli/conversions.hpp"
 #include "cli/outputs.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
-#include "interface/sparse/sparse_state.hpp"
-#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -26,17 +24,14 @@ namespace arges::cli {
 
 namespace {
 
-struct ConvertCommand {
-    std::string input, output;
+struct ConvertCommand : FileCommand {
+    std::string output;
     std::string output_base = "one";
     std::string maps;
     std::string model = "fine";
     bool compact = false;
-    bool json = false;
-    SparseFileOptions input_options{};
     Outputs outputs{};
     std::optional<double> core_energy{};
-    WorldOptions world{};
 
     /// Of the maps.
     std::string folder() const { return maps.empty() ? std::filesystem::path(output).parent_path().string() : maps; }
@@ -56,41 +51,34 @@ struct Conversion {
     std::int64_t peak_memory_bytes = 0;  ///< of the process that used most
 };
 
-template <class T>
-void write_maps(const ConvertCommand& command, const CompactTensor<T>& compact, Conversion& done) {
-    for (std::size_t m = 0; m < compact.maps.size(); ++m) {
-        done.maps.push_back(command.map(m + 1));
-        write_map(compact.tensor.world(), compact.maps[m], done.maps.back(), command.written_base());
-    }
-}
-
-template <class T>
-Conversion convert(const ConvertCommand& command, const World& world) {
+Conversion convert(const ConvertCommand& command, const World& world, ElementType element) {
     Stopwatch watch;
-    auto file = read_sparse<T>(world, command.input, command.input_options.read_options());
-    Conversion done{.report = file.report, .ranks = world.size(), .density = file.tensor.density()};
+    Conversion done{.ranks = world.size()};
+    auto tensor = read_sparse(element, world, command.file, command.read_options(), done.report);
+    done.density = tensor.density();
     done.read_seconds = watch.lap();
     if (command.compact) {
-        auto compact = compacted(file.tensor);
-        write_maps(command, compact, done);
-        file.tensor = std::move(compact.tensor);
+        std::vector<std::vector<std::int64_t>> maps;
+        tensor = compacted(tensor, maps);
+        for (const auto& map : maps) {
+            done.maps.push_back(command.map(done.maps.size() + 1));
+            write_map(world, map, done.maps.back(), command.written_base());
+        }
     }
-    write_sparse(file.tensor, command.output, command.written_base());
+    write_sparse(tensor, command.output, command.written_base());
     done.write_seconds = watch.lap();
-    done.peak_memory_bytes = world.state()->communicator().maximum(peak_process_memory());
-    done.lengths = file.tensor.lengths();
-    std::error_code unknown;
-    const auto size = std::filesystem::file_size(command.output, unknown);
-    done.bytes_written = unknown ? 0 : static_cast<std::int64_t>(size);
+    done.peak_memory_bytes = world.maximum(peak_process_memory());
+    done.lengths = tensor.extents();
+    done.bytes_written = file_bytes(command.output);
     return done;
 }
 
 void print_tables(std::ostream& out, const ConvertCommand& command, const Conversion& done) {
     const auto& report = done.report;
     const auto row = [&out](const char* name, const std::string& text) { out << fmt::format("{:<12} {}\n", name, text); };
-    row("read", fmt::format("{}, {}, {}, {:.3f} s ({:.0f} MB/s) on {} {}", command.input, report.form, format_bytes(report.bytes),
-                            done.read_seconds, static_cast<double>(report.bytes) / done.read_seconds / 1e6, done.ranks,
-                            done.ranks == 1 ? "rank" : "ranks"));
+    row("read",
+        fmt::format("{}, {}, {}, {:.3f} s ({:.0f} MB/s) on {} {}", command.file, report.form, format_bytes(report.bytes), done.read_seconds,
+                    static_cast<double>(report.bytes) / done.read_seconds / 1e6, done.ranks, done.ranks == 1 ? "rank" : "ranks"));
     if (report.lines > 0) row("lines", with_commas(report.lines));
     row("index base", std::to_string(report.index_base));
     row("entries", with_commas(report.entries));
@@ -105,7 +93,7 @@ void print_tables(std::ostream& out, const ConvertCommand& command, const Conver
 
 void print_json(std::ostream& out, const ConvertCommand& command, const Conversion& done) {
     nlohmann::ordered_json object;
-    object["input"] = command.input;
+    object["input"] = command.file;
     object["output"] = command.output;
     object.update(report_json(done.report));
     object["density"] = done.density;
@@ -120,31 +108,30 @@ void print_json(std::ostream& out, const ConvertCommand& command, const Conversi
 }
 
 /// Takes the places of all files before the work.
-void claim_outputs(ConvertCommand& command, const Communicator& comm) {
-    command.outputs.claim(comm, command.output, {command.input});
+void claim_outputs(ConvertCommand& command, const World& world) {
+    command.outputs.claim(world, command.output, {command.file});
     if (!command.compact) return;
-    Outputs::make_folder(comm, command.maps, "--maps");
+    Outputs::make_folder(world, command.maps, "--maps");
     std::vector<std::string> maps;
     for (std::size_t mode = 1; mode <= static_cast<std::size_t>(max_sparse_order); ++mode) maps.push_back(command.map(mode));
-    command.outputs.refuse_present(comm, maps);
+    command.outputs.refuse_present(world, maps);
 }
 
 void run(ConvertCommand& command, const Console& console) {
     const World world = command.world.make_world();
-    const bool is_single = command.input_options.is_single(world, command.input);
-    claim_outputs(command, world.state()->communicator());
-    const auto done = is_single ? convert<float>(command, world) : convert<double>(command, world);
+    const bool is_single = command.is_single(world);
+    claim_outputs(command, world);
+    const auto done = convert(command, world, is_single ? ElementType::float32 : ElementType::float64);
     command.json ? print_json(console.out, command, done) : print_tables(console.out, command, done);
 }
 
-void run_hypergraph(ConvertCommand& command, const CLI::App& app, const Console& console) {
-    refuse_options(app, {"--output-base", "--compact", "--maps", "--type"},
+void run_hypergraph(ConvertCommand& command, const Console& console) {
+    refuse_options(*command.app, {"--output-base", "--compact", "--maps", "--type"},
                    command.output + " is a file of a hypergraph by its name, and this is for tensors");
     const World world = command.world.make_world();
-    command.input_options.is_single(world, command.input);
-    claim_outputs(command, world.state()->communicator());
-    convert_to_hypergraph(world, {command.input, command.output, command.model, command.input_options.read_options()}, command.json,
-                          console.out);
+    command.is_single(world);
+    claim_outputs(command, world);
+    convert_to_hypergraph(world, {command.file, command.output, command.model, command.read_options()}, command.json, console.out);
 }
 
 void check_output_name(const std::string& path) {
@@ -156,19 +143,25 @@ void check_output_name(const std::string& path) {
     }
 }
 
-void run_integrals(ConvertCommand& command, const CLI::App& app, const Console& console) {
-    refuse_options(app, {"--output-base", "--compact", "--maps", "--model", "--base", "--lengths", "--duplicates", "--type"},
+void run_integrals(ConvertCommand& command, const Console& console) {
+    refuse_options(*command.app, {"--output-base", "--compact", "--maps", "--model", "--base", "--lengths", "--duplicates", "--type"},
                    command.output + " is a file of integrals by its name, and this is for sparse tensors");
     const World world = command.world.make_world();
-    claim_outputs(command, world.state()->communicator());
-    convert_integrals(world, {command.input, command.output, {command.core_energy}}, command.json, console.out);
+    claim_outputs(command, world);
+    convert_integrals(world, {command.file, command.output, {command.core_energy}}, command.json, console.out);
 }
 
 }  // namespace
 
+std::int64_t file_bytes(const std::string& path) {
+    std::error_code unknown;
+    const auto size = std::filesystem::file_size(path, unknown);
+    return unknown ? 0 : static_cast<std::int64_t>(size);
+}
+
 Action declare_convert(CLI::App& app) {
     const auto command = std::make_shared<ConvertCommand>();
-    app.add_option("IN", command->input,
+    app.add_option("IN", command->file,
                    "a sparse tensor: .tns, .tns.gz, .mtx, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")
         ->required();
     app.add_option("OUT", command->output,
@@ -189,13 +182,12 @@ Action declare_convert(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--core-energy", command->core_energy, "integrals: core energy of a file without one, as of a model without nuclei: 0");
     command->outputs.declare(app);
-    app.add_flag("--json", command->json, "print one JSON object instead of tables");
-    command->input_options.declare(app);
-    command->world.declare(app);
-    return [command, &app](const Console& console) {
-        if (is_hypergraph_name(command->output)) return run_hypergraph(*command, app, console);
-        if (chemistry::is_integral_name(command->output)) return run_integrals(*command, app, console);
-        refuse_options(app, {"--model"}, command->output + " is a file of a tensor by its name, and this is for hypergraphs (.hgr)");
+    command->declare(app);
+    return [command](const Console& console) {
+        if (is_hypergraph_name(command->output)) return run_hypergraph(*command, console);
+        if (chemistry::is_integral_name(command->output)) return run_integrals(*command, console);
+        refuse_options(*command->app, {"--model"},
+                       command->output + " is a file of a tensor by its name, and this is for hypergraphs (.hgr)");
         run(*command, console);
     };
 }

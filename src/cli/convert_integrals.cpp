@@ -2,16 +2,12 @@
 
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
-#include "chemistry/integrals/integral_file.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
-#include <filesystem>
-#include <system_error>
 
 namespace arges::cli {
 
@@ -68,18 +64,16 @@ void print_json(std::ostream& out, const ConvertedIntegrals& done) {
 void convert_integrals(const World& world, const IntegralConversion& conversion, bool json, std::ostream& out) {
     Stopwatch watch;
     const auto& [input, output, options] = conversion;
-    chemistry::IntegralFile file(world, input);
-    const auto data = file.read(options);
+    const auto info = chemistry::integral_file_info(world, input);
+    const auto data = chemistry::read_integrals(world, input, options);
     ConvertedIntegrals done{
-        .input = input, .output = output, .form = file.form(), .header = data.header, .round_off_repeats = data.round_off_repeats};
-    done.bytes_read = file.size();
+        .input = input, .output = output, .form = info.form, .header = data.header, .round_off_repeats = data.round_off_repeats};
+    done.bytes_read = info.bytes;
     done.read_seconds = watch.lap();
     chemistry::write_integrals(output, data);
     done.write_seconds = watch.lap();
-    std::error_code unknown;
-    const auto size = std::filesystem::file_size(output, unknown);
-    done.bytes_written = unknown ? 0 : static_cast<std::int64_t>(size);
-    done.peak_memory_bytes = world.state()->communicator().maximum(peak_process_memory());
+    done.bytes_written = file_bytes(output);
+    done.peak_memory_bytes = world.maximum(peak_process_memory());
     done.ranks = world.size();
     json ? print_json(out, done) : print_table(out, done);
 }

@@ -1,23 +1,13 @@
 // arges cpd FILE: CP decomposition of a sparse or a dense tensor.
 #include "arges/cpd.hpp"
-#include "arges/sparse_io.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
-#include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/model_output.hpp"
-#include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
-#include "cli/world_options.hpp"
-#include "decompose/cp/cp_driver.hpp"
-#include "decompose/dense_memory.hpp"
-#include "decompose/sparse_memory.hpp"
-#include "interface/dense/tensor_state.hpp"
-#include "io/dense/tensor_files.hpp"
-#include "sparse/mttkrp.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -35,25 +25,10 @@ namespace {
 
 const std::map<std::string, CpAlgorithm> algorithms{{"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}};
 
-struct CpdCommand {
-    std::string file;
-    SparseFileOptions input{};
+struct CpdCommand : FileCommand {
     CpOptions cp{};
     std::string algorithm = "als";
     ModelOutput output{};
-    bool json = false;
-    const CLI::App* app = nullptr;
-    WorldOptions world{};
-};
-
-/// Seconds of the steps before the iterations, and what they found.
-struct Preparation {
-    double read_seconds = 0;
-    std::int64_t nonzeros = 0;
-    ReadReport report{};
-    bool is_dense = false;
-    std::int64_t reading_bytes = 0;  ///< that reading took at most
-    std::vector<std::string> warnings{};
 };
 
 void print_iteration(std::ostream& out, const CpIteration& now) {
@@ -68,11 +43,11 @@ void print_iteration(std::ostream& out, const CpIteration& now) {
         << std::flush;
 }
 
-void print_tensor(std::ostream& out, const CpdCommand& command, const Preparation& before) {
-    out << fmt::format("{}: {}, {} {}", command.file, lengths_text(before.report.lengths), with_commas(before.nonzeros),
+void print_tensor(std::ostream& out, const CpdCommand& command, const ReadSummary& before) {
+    out << fmt::format("{}: {}, {} {}", command.file, lengths_text(before.report.lengths), with_commas(before.count),
                        before.is_dense ? "elements" : "nonzeros");
-    out << command.input.duplicates_text(before.report);
-    out << fmt::format(", read in {:.3f} s; rank {}, seed {}\n", before.read_seconds, command.cp.rank, command.cp.seed);
+    out << command.duplicates_text(before.report);
+    out << fmt::format(", read in {:.3f} s; rank {}, seed {}\n", before.seconds, command.cp.rank, command.cp.seed);
     if (!before.is_dense) out << "elements that are not stored count as zeros\n";
     out << std::flush;
 }
@@ -99,19 +74,19 @@ void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
 }
 
 template <class T>
-void print_result(std::ostream& out, const CpdCommand& command, const CpResult<T>& result, std::int64_t peak,
+void print_result(std::ostream& out, const CpdCommand& command, bool is_dense, const CpResult<T>& result, std::int64_t peak,
                   const MemoryForecast& forecast) {
     out << fmt::format("\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
                        result.seconds_per_iteration, result.setup_seconds, "stopped because",
                        stop_text(result.stop_reason, command.cp.tolerance));
-    result.distribution == "dense" ? print_dense_result(out, result) : print_sparse_result(out, result);
+    is_dense ? print_dense_result(out, result) : print_sparse_result(out, result);
     out << fmt::format("{:<28} {} busiest rank\npeak memory {} per rank, forecast {}\n", "memory", format_bytes(result.memory_bytes_max),
                        format_bytes(peak), format_bytes(forecast.bytes()))
         << std::flush;
 }
 
 template <class T>
-void print_json(std::ostream& out, const CpdCommand& command, const Preparation& before, const CpResult<T>& result,
+void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary& before, const CpResult<T>& result,
                 const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
     nlohmann::ordered_json object;
     object["fit"] = result.fit;
@@ -126,7 +101,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     object["norm_seconds"] = result.total.norm_seconds;
     object["gram_seconds"] = result.total.gram_seconds;
     object["communication_seconds"] = result.total.communication_seconds;
-    object["read_seconds"] = before.read_seconds;
+    object["read_seconds"] = before.seconds;
     object["setup_seconds"] = result.setup_seconds;
     object["choose_seconds"] = result.choose_seconds;
     object["algorithm"] = command.algorithm;
@@ -140,7 +115,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     object["ranks"] = result.model.world().size();
     object["threads"] = omp_get_max_threads();
     object["lengths"] = before.report.lengths;
-    object["nonzeros"] = before.nonzeros;
+    object["nonzeros"] = before.count;
     object["duplicates"] = before.report.duplicates;
     if (!before.is_dense) object["elements_not_stored"] = "zeros";
     object["nonzeros_max"] = result.nonzeros_max;
@@ -164,104 +139,68 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
 
 /// Decomposes what was read, and prints.
 template <class T, class Input>
-void decompose(CpdCommand& command, const Console& console, const World& world, Input&& input, Preparation before, MemoryForecast& forecast,
-               StepLine& steps) {
+void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
+    const bool is_dense = read.is_dense;
+    const auto& world = work.world;
+    const auto& console = work.console;
+    auto& steps = work.steps;
+    auto& forecast = work.forecast;
     steps.show("");
-    const auto& comm = world.state()->communicator();
-    if (!command.json) print_tensor(console.out, command, before);
+    if (!command.json) print_tensor(console.out, command, read);
     if (command.cp.algorithm == CpAlgorithm::nonnegative)
-        for (auto& warning : negative_values_warnings(input)) before.warnings.push_back(std::move(warning));
-    print_warnings(console.err, before.warnings);
+        for (auto& warning : negative_values_warnings(read.tensor)) read.warnings.push_back(std::move(warning));
+    print_warnings(console.err, read.warnings);
     const auto& output = command.output;
     const auto start = output.template start<T>(world);
     command.cp.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
-        const auto saving = output.saving_bytes(model_bytes, command.cp.rank);
-        forecast.expect(command.file, std::max({before.reading_bytes, bytes + (output.is_saved_on_the_way() ? saving : 0), saving}));
+        forecast.expect(command.file, std::max(read.bytes, output.with_saving(bytes, model_bytes, command.cp.rank)));
         steps.show("");
-        if (!command.json) console.out << (before.is_dense ? "\n" : forecast.text() + "\n\n") << std::flush;
-        if (!before.is_dense) steps.show("making formats and factors");
+        if (!command.json) console.out << (is_dense ? "\n" : forecast.text() + "\n\n") << std::flush;
+        if (!is_dense) steps.show("making formats and factors");
     };
     const CpProgress<T> progress = [&](const CpIteration& now, const auto& model) {
         steps.show("");
         command.json ? steps.show(fmt::format("iteration {}, fit {:.8f}", now.number, now.fit)) : print_iteration(console.out, now);
-        if (output.is_wanted()) note_first_signal();
-        if (output.is_due(now.number)) output.save(model(), now.number);
+        output.template after_iteration<T>(now.number, model);
     };
-    command.cp.stop = [&] { return comm.maximum(noted_signal()) > 0; };
-    if (!before.is_dense) steps.show("distributing nonzeros");
-    const auto result = cp_decompose(std::forward<Input>(input), command.cp, progress, start.get());
+    command.cp.stop = [&] { return is_interrupted(world); };
+    if (!is_dense) steps.show("distributing nonzeros");
+    const auto result = cp_decompose(std::move(read.tensor), command.cp, progress, start.get());
     steps.show("");
     output.save(result.model, result.iterations);
     if (result.stop_reason == StopReason::zero_model) {
-        before.warnings.emplace_back(
-            "all components are zero: this is no decomposition; use " +
-            std::string(command.algorithm == "nn" ? "--algorithm als or opt" : "another seed, or less regularization"));
-        print_warnings(console.err, {before.warnings.back()});
+        const bool is_nonnegative = command.cp.algorithm == CpAlgorithm::nonnegative;
+        read.warnings.emplace_back("all components are zero: this is no decomposition; use " +
+                                   std::string(is_nonnegative ? "--algorithm als or opt" : "another seed, or less regularization"));
+        print_warnings(console.err, {read.warnings.back()});
     }
-    const auto peak = comm.maximum(peak_process_memory());
-    const auto listed = output.listed_modes(comm, result.model);
+    const auto peak = world.maximum(peak_process_memory());
+    const auto listed = output.listed(result.model);
     if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);
-    command.json ? print_json(console.out, command, before, result, listed, peak, forecast)
-                 : print_result(console.out, command, result, peak, forecast);
-    if (const auto signal = comm.maximum(noted_signal()); signal > 0)
-        throw Interrupted{static_cast<int>(signal), output.note(result.iterations)};
-}
-
-/// Reads and decomposes a dense tensor.
-template <class T>
-void decompose_dense(CpdCommand& command, const Console& console, const World& world, MemoryForecast& forecast, StepLine& steps) {
-    const Stopwatch watch;
-    const auto extents = tensor_file_info(world, command.file).extents;
-    const auto layout = new_layout(*world.state(), extents, Symmetry::none(extents.size()));
-    const auto held = layout.max_local_size() * std::int64_t{sizeof(T)};
-    const auto buffers = io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
-    const auto reading = held + buffers;
-    const bool is_usual = extents.size() > 1 && std::find(extents.begin(), extents.end(), 0) == extents.end();
-    const auto work =
-        is_usual ? decompose::dense_cp_memory(sizeof(T), layout, world.rank(), command.cp, omp_get_max_threads()).peak() : std::int64_t{0};
-    forecast.expect(command.file, std::max(reading, work));
-    if (!command.json) console.out << forecast.text() << "\n" << std::flush;
-    steps.show("reading " + command.file);
-    const auto tensor = read_tensor<T>(world, command.file);
-    Preparation before{watch.seconds(), tensor.size(), {}, true, reading, {}};
-    before.report.lengths = tensor.extents();
-    decompose<T>(command, console, world, tensor, before, forecast, steps);
+    command.json ? print_json(console.out, command, read, result, listed, peak, forecast)
+                 : print_result(console.out, command, is_dense, result, peak, forecast);
+    end_if_interrupted(world, output.note(result.iterations));
 }
 
 template <class T>
 void read_and_decompose(CpdCommand& command, const Console& console, const World& world, bool is_dense) {
-    command.output.make_folder(world.state()->communicator());
-    MemoryForecast forecast(world);
-    StepLine steps(world);
-    Stopwatch watch;
-    if (is_dense) return decompose_dense<T>(command, console, world, forecast, steps);
-    const auto work = [&](const decompose::SparseShare& share) {
-        return decompose::cp_memory(share, command.cp, omp_get_max_threads()).peak();
-    };
-    auto input = read_with_forecast<T>(world, command.file, command.input.read_options(), command.cp.distribution.starts_with("coarse"),
-                                       command.cp.rank, work, forecast, steps, command.json ? nullptr : &console.out);
-    const Preparation before{watch.lap(), input.file.tensor.nonzeros(), input.file.report,
-                             false,       input.reading_bytes,          reading_warnings(input.file)};
-    decompose<T>(command, console, world, std::move(input.file.tensor), before, forecast, steps);
+    command.output.make_folder(world);
+    FileWork work(world, command, console);
+    const auto bytes = [&](const auto& file) { return file.bytes(command.cp); };
+    is_dense ? decompose<T>(command, work, work.read_dense<T>(bytes)) : decompose<T>(command, work, work.read_sparse<T>(bytes));
 }
 
 void run(CpdCommand& command, const Console& console) {
     command.cp.algorithm = algorithms.at(command.algorithm);
     give_freed_memory_back();
     const World world = command.world.make_world();
-    const bool is_dense = is_tensor_file(world, command.file);
-    if (is_dense)
-        refuse_options(*command.app, {"--distribution", "--grid", "--policy", "--rows", "--partition", "--format"},
-                       command.file + " is a dense tensor, and this is for sparse ones");
-    else
-        refuse_options(*command.app, {"--pairwise-perturbation"}, command.file + " is a sparse tensor, and this is for dense ones");
-    const bool is_single = is_dense ? command.input.is_single_dense(world, command.file) : command.input.is_single(world, command.file);
-    is_single ? read_and_decompose<float>(command, console, world, is_dense)
-              : read_and_decompose<double>(command, console, world, is_dense);
+    const bool is_dense =
+        command.is_dense(world, {"--distribution", "--grid", "--policy", "--rows", "--partition", "--format"}, {"--pairwise-perturbation"});
+    command.is_single(world, is_dense) ? read_and_decompose<float>(command, console, world, is_dense)
+                                       : read_and_decompose<double>(command, console, world, is_dense);
 }
 
 void declare_distribution(CLI::App& app, CpOptions& cp) {
-    const auto format = accepted_by([](const std::string& text) { sparse::parse_format(text); }, "FORMAT");
     app.add_option("--distribution", cp.distribution, "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
         ->check(CLI::IsMember({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
         ->capture_default_str();
@@ -269,7 +208,7 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
     app.add_option("--partition", cp.partition_file,
                    "file with the rank, from 0, of each nonzero (fine) or nonempty slice (coarse), one a line");
     app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
-        ->check(format)
+        ->check(accepted_by(check_nonzero_format, "FORMAT"))
         ->capture_default_str();
 }
 
@@ -277,7 +216,6 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
 
 Action declare_cpd(CLI::App& app) {
     const auto command = std::make_shared<CpdCommand>();
-    command->app = &app;
     auto& cp = command->cp;
     app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz), .mtx or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
         ->required();
@@ -301,9 +239,7 @@ Action declare_cpd(CLI::App& app) {
         ->needs(perturbation)
         ->capture_default_str();
     command->output.declare(app);
-    app.add_flag("--json", command->json, "print one JSON object instead of tables");
-    command->input.declare(app);
-    command->world.declare(app);
+    command->declare(app);
     return [command](const Console& console) { run(*command, console); };
 }
 

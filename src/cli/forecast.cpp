@@ -1,10 +1,10 @@
 #include "cli/forecast.hpp"
 
 #include "arges/error.hpp"
+#include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
+#include "base/text.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world/world_state.hpp"
-#include "io/sparse/reading_memory.hpp"
 
 #include <fmt/core.h>
 #include <omp.h>
@@ -24,11 +24,11 @@ constexpr std::int64_t first_use_bytes = std::int64_t{32} << 20, first_use_of_th
 }  // namespace
 
 MemoryForecast::MemoryForecast(const World& world) : world_(world) {
-    base_ = world.state()->communicator().maximum(current_process_memory()) + first_use_bytes + omp_get_max_threads() * first_use_of_thread;
+    base_ = world.maximum(current_process_memory()) + first_use_bytes + omp_get_max_threads() * first_use_of_thread;
 }
 
 void MemoryForecast::expect(const std::string& file, std::int64_t work_bytes) {
-    bytes_ = base_ + world_.state()->communicator().maximum(work_bytes);
+    bytes_ = base_ + world_.maximum(work_bytes);
     if (bytes_ > world_.memory_limit())
         throw OutOfMemory(
             fmt::format("{}: the memory forecast is {} per rank, of which {} are the program's own, but the limit is {}; use more "
@@ -42,35 +42,58 @@ std::string MemoryForecast::text() const {
                        format_bytes(world_.memory_limit()));
 }
 
+void require_on_first_rank(const SparseTensor<float>& tensor, const std::string& file, const char* what, std::int64_t bytes) {
+    const auto& world = tensor.world();
+    const auto nonzeros = tensor.nonzeros();
+    world.agree([&] {
+        const auto all = current_process_memory() + bytes;
+        if (world.rank() == 0 && all > world.memory_limit())
+            throw OutOfMemory(fmt::format("{}: rank 0 {} all {} nonzeros, for which it takes up to {}, but the limit is {}; raise --memory",
+                                          file, what, with_commas(nonzeros), format_bytes(all), format_bytes(world.memory_limit())));
+    });
+}
+
+void FileWork::begin_reading(const char* ending) {
+    if (!command.json) console.out << forecast.text() << ending << std::flush;
+}
+
 template <class T>
-ForecastFile<T> read_with_forecast(const World& world, const std::string& path, SparseReadOptions options, bool is_coarse, int columns,
-                                   const std::function<std::int64_t(const decompose::SparseShare&)>& work, MemoryForecast& forecast,
-                                   StepLine& steps, std::ostream* out) {
-    const auto& comm = world.state()->communicator();
-    auto outline = io::sparse_outline(comm, path, options, sizeof(T));
-    auto& shape = outline.shape;
-    if (outline.entries > 0 && !shape.lengths.empty()) {
-        const auto share = decompose::expected_share(world.size(), sizeof(T), shape.lengths, outline.entries, is_coarse, columns);
-        forecast.expect(path, std::max(io::reading_memory(shape, outline.entries_of_rank()).peak(), work(share)));
-        if (out) *out << forecast.text() << (outline.is_exact ? "\n" : " (from samples of the file)\n") << std::flush;
+ReadFile<SparseTensor<T>> FileWork::read_sparse(const std::function<std::int64_t(const SparseFileForecast&)>& work) {
+    const Stopwatch watch;
+    const auto& path = command.file;
+    auto options = command.read_options();
+    const SparseFileForecast expected(world, path, element_type_of<T>(), options);
+    if (expected.is_known()) {
+        forecast.expect(path, std::max(expected.bytes(), work(expected)));
+        begin_reading(expected.is_exact() ? "\n" : " (from samples of the file)\n");
     }
     steps.show("reading " + path);
     options.progress = [&](double done) { steps.show("reading " + path, done); };
-    ForecastFile<T> result{read_sparse<T>(world, path, options)};
-    const auto& report = result.file.report;
-    outline.entries = report.entries;
-    shape.lengths = report.lengths;
-    const auto most = comm.maximum(std::max(outline.entries_of_rank(), result.file.tensor.local_nonzeros()));
-    result.reading_bytes = io::reading_memory(shape, most, report.duplicates).peak();
-    return result;
+    auto file = arges::read_sparse<T>(world, path, options);
+    const auto bytes = expected.bytes_taken(file.tensor, file.report);
+    const auto seconds = watch.seconds();
+    return {{file.report, file.tensor.nonzeros(), bytes, seconds, reading_warnings(file)}, std::move(file.tensor)};
 }
 
-template ForecastFile<float> read_with_forecast(const World&, const std::string&, SparseReadOptions, bool, int,
-                                                const std::function<std::int64_t(const decompose::SparseShare&)>&, MemoryForecast&,
-                                                StepLine&, std::ostream*);
-template ForecastFile<double> read_with_forecast(const World&, const std::string&, SparseReadOptions, bool, int,
-                                                 const std::function<std::int64_t(const decompose::SparseShare&)>&, MemoryForecast&,
-                                                 StepLine&, std::ostream*);
+template <class T>
+ReadFile<Tensor<T>> FileWork::read_dense(const std::function<std::int64_t(const DenseFileForecast&)>& work) {
+    const Stopwatch watch;
+    const DenseFileForecast expected(world, command.file, element_type_of<T>());
+    forecast.expect(command.file, std::max(expected.bytes(), work(expected)));
+    begin_reading("\n");
+    steps.show("reading " + command.file);
+    auto tensor = read_tensor<T>(world, command.file);
+    ReadReport report;
+    report.lengths = tensor.extents();
+    return {{report, tensor.size(), expected.bytes(), watch.seconds(), {}, true}, std::move(tensor)};
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template ReadFile<SparseTensor<T>> FileWork::read_sparse(const std::function<std::int64_t(const SparseFileForecast&)>&);               \
+    template ReadFile<Tensor<T>> FileWork::read_dense(const std::function<std::int64_t(const DenseFileForecast&)>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 StepLine::StepLine(const World& world) : is_terminal_(world.rank() == 0 && isatty(STDERR_FILENO) != 0) {}
 

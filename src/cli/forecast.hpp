@@ -1,15 +1,15 @@
-/// The memory forecast of a decomposition, and a line about its long steps.
+/// Reading the file of a tensor under a memory forecast, and a line about long steps.
 #pragma once
 
-#include "arges/sparse_io.hpp"
-#include "arges/world.hpp"
+#include "arges/forecast.hpp"
 #include "base/stopwatch.hpp"
-#include "decompose/distribution/sparse_share.hpp"
+#include "cli/program.hpp"
+#include "cli/sparse_options.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <ostream>
 #include <string>
+#include <vector>
 
 namespace arges::cli {
 
@@ -51,20 +51,49 @@ private:
     std::int64_t base_ = 0, bytes_ = 0;
 };
 
-/// What reading has taken, which the forecast of later steps has to cover, too.
-template <class T>
-struct ForecastFile {
-    SparseFile<T> file;
-    std::int64_t reading_bytes = 0;  ///< at most, on the rank that takes most
+/// Compares what rank 0 takes for work on all nonzeros with the memory limit. Collective. @param what  it does: "looks at"
+/// @throws OutOfMemory on every rank
+void require_on_first_rank(const SparseTensor<float>& tensor, const std::string& file, const char* what, std::int64_t bytes);
+
+/// What was read.
+struct ReadSummary {
+    ReadReport report{};     ///< of a dense tensor the lengths only
+    std::int64_t count = 0;  ///< of nonzeros, or of the elements of a dense tensor
+    std::int64_t bytes = 0;  ///< that reading took at most, which the forecast of later steps has to cover, too
+    double seconds = 0;
+    std::vector<std::string> warnings{};
+    bool is_dense = false;
 };
 
-/// Reads a sparse tensor under a forecast that is made from what the file says before it is read. Collective.
-/// @param work bytes that the decomposition of a share will take, its nonzeros included
-/// @param out  gets the forecast; null: nothing does
-/// @throws as read_sparse(); OutOfMemory if the forecast is over the limit
-template <class T>
-ForecastFile<T> read_with_forecast(const World& world, const std::string& path, SparseReadOptions options, bool is_coarse, int columns,
-                                   const std::function<std::int64_t(const decompose::SparseShare&)>& work, MemoryForecast& forecast,
-                                   StepLine& steps, std::ostream* out);
+/// The same with the tensor.
+template <class Tensor>
+struct ReadFile : ReadSummary {
+    Tensor tensor;
+};
+
+/// Where a subcommand works on the file of a tensor, and what it says on the way.
+struct FileWork {
+    FileWork(const World& where, const FileCommand& what, const Console& to)
+        : world(where), command(what), console(to), forecast(where), steps(where) {}
+
+    const World& world;
+    const FileCommand& command;
+    const Console& console;
+    MemoryForecast forecast;
+    StepLine steps;
+
+    /// Reads a sparse tensor under a forecast that is made from what the file says before it is read. Collective.
+    /// @param work bytes that the decomposition will take, the tensor included
+    /// @throws as read_sparse(); OutOfMemory if the forecast is over the limit
+    template <class T>
+    ReadFile<SparseTensor<T>> read_sparse(const std::function<std::int64_t(const SparseFileForecast&)>& work);
+    /// Likewise a dense one.
+    template <class T>
+    ReadFile<Tensor<T>> read_dense(const std::function<std::int64_t(const DenseFileForecast&)>& work);
+
+private:
+    /// Tells the forecast, unless JSON is wanted, and what comes next.
+    void begin_reading(const char* ending);
+};
 
 }  // namespace arges::cli

@@ -59,7 +59,11 @@ void watch_interruptions(bool speaks) {
 
 void note_first_signal() { notes_first = true; }
 
-int noted_signal() { return noted; }
+bool is_interrupted(const World& world) { return world.maximum(noted) > 0; }
+
+void end_if_interrupted(const World& world, const std::string& left) {
+    if (const auto signal = world.maximum(noted); signal > 0) throw Interrupted{static_cast<int>(signal), left};
+}
 
 void remove_when_interrupted(const std::string& path) {
     const auto free = std::find_if(removed_files.begin(), removed_files.end(), [](const Removed& file) { return !file.is_valid; });

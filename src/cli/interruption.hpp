@@ -1,6 +1,8 @@
 /// Ctrl-C and SIGTERM while the program runs.
 #pragma once
 
+#include "arges/world.hpp"
+
 #include <string>
 
 namespace arges::cli {
@@ -15,14 +17,18 @@ void watch_interruptions(bool speaks);
 /// process. Local.
 void note_first_signal();
 
-/// The signal that was noted; 0: none. Local.
-int noted_signal();
-
 /// Thrown on all ranks when a noted signal has ended the work, and what there was has been saved.
 struct Interrupted {
     int signal;
     std::string left;  ///< as for set_interruption_note()
 };
+
+/// True on all ranks if one of them has noted a signal. Collective.
+bool is_interrupted(const World& world);
+
+/// Ends the work on all ranks if one of them has noted a signal. Collective. @param left  as for set_interruption_note()
+/// @throws Interrupted
+void end_if_interrupted(const World& world, const std::string& left);
 
 /// A file that a signal which ends the process removes: one that only says that a place is taken. Local.
 void remove_when_interrupted(const std::string& path);

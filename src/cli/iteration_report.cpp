@@ -1,8 +1,6 @@
 #include "cli/iteration_report.hpp"
 
 #include "base/text.hpp"
-#include "interface/dense/tensor_state.hpp"
-#include "interface/sparse/sparse_state.hpp"
 
 #include <fmt/core.h>
 
@@ -50,15 +48,15 @@ void print_warnings(std::ostream& err, const std::vector<std::string>& warnings)
 template <class T>
 std::vector<std::string> negative_values_warnings(const SparseTensor<T>& tensor) {
     const auto values = tensor.local_values();
-    const auto& comm = tensor.state()->comm();
-    return warnings_for(comm.sum(std::count_if(values.begin(), values.end(), [](T value) { return value < 0; })), tensor.nonzeros());
+    return warnings_for(tensor.world().sum(std::count_if(values.begin(), values.end(), [](T value) { return value < 0; })),
+                        tensor.nonzeros());
 }
 
 template <class T>
 std::vector<std::string> negative_values_warnings(const Tensor<T>& tensor) {
     std::int64_t negative = 0;
     tensor.for_each_local([&](Index, const T& value) { negative += value < 0 ? 1 : 0; });
-    return warnings_for(tensor.world().state()->communicator().sum(negative), tensor.size());
+    return warnings_for(tensor.world().sum(negative), tensor.size());
 }
 
 template std::vector<std::string> negative_values_warnings(const SparseTensor<float>&);

@@ -1,9 +1,9 @@
 // arges machine: what a World of these ranks takes this machine for, and what its plans and limits rest on.
+#include "arges/machine.hpp"
 #include "base/options.hpp"
 #include "cli/program.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -23,16 +23,16 @@ struct MachineCommand {
     bool json = false;
 };
 
-void print_json(std::ostream& out, const WorldState& state, std::int64_t per_node, const std::string& file) {
+void print_json(std::ostream& out, const World& world, const WorldMachine& found, const std::string& file) {
     nlohmann::ordered_json object;
-    object["ranks"] = state.size();
-    object["ranks_per_node"] = per_node;
-    object["threads"] = state.plan_options().local.threads;
-    object["torus"] = state.torus().lengths();
-    for (const auto& grid : state.grids()) object["grids"].push_back(grid.lengths);
-    object["memory_limit"] = state.memory_limit();
+    object["ranks"] = world.size();
+    object["ranks_per_node"] = found.ranks_per_node;
+    object["threads"] = found.threads;
+    object["torus"] = world.torus().lengths();
+    for (const auto& grid : found.grids) object["grids"].push_back(grid.lengths());
+    object["memory_limit"] = world.memory_limit();
     object["machine_file"] = file;
-    const auto& machine = state.machine();
+    const auto& machine = found.machine;
     object["flops_per_second"] = machine.flops_per_second;
     object["bytes_per_second"] = machine.bytes_per_second;
     object["copied_bytes_per_second"] = machine.copied_bytes_per_second;
@@ -40,19 +40,18 @@ void print_json(std::ostream& out, const WorldState& state, std::int64_t per_nod
     out << object.dump(2) << std::endl;
 }
 
-void print_table(std::ostream& out, const WorldState& state, std::int64_t per_node, const std::string& file) {
-    const auto& machine = state.machine();
+void print_table(std::ostream& out, const World& world, const WorldMachine& found, const std::string& file) {
+    const auto& machine = found.machine;
     std::string smaller;
-    for (std::size_t g = 1; g < state.grids().size(); ++g)
-        smaller += (smaller.empty() ? "" : ", ") + Torus(state.grids()[g].lengths).to_string();
+    for (std::size_t g = 1; g < found.grids.size(); ++g) smaller += (smaller.empty() ? "" : ", ") + found.grids[g].to_string();
     std::vector<std::vector<std::string>> rows{
-        {"ranks", std::to_string(state.size())},
-        {"ranks on a node", std::to_string(per_node)},
-        {"threads of a rank", std::to_string(state.plan_options().local.threads)},
-        {"torus", state.torus().to_string()},
-        {"process grid", Torus(state.grid().lengths).to_string()},
+        {"ranks", std::to_string(world.size())},
+        {"ranks on a node", std::to_string(found.ranks_per_node)},
+        {"threads of a rank", std::to_string(found.threads)},
+        {"torus", world.torus().to_string()},
+        {"process grid", found.grids.front().to_string()},
         {"grids with idle ranks", smaller.empty() ? "none" : smaller},
-        {"memory limit of a rank", format_bytes(state.memory_limit())},
+        {"memory limit of a rank", format_bytes(world.memory_limit())},
         {"constants from", file.empty() ? "defaults, see arges calibrate" : file},
         {"matrix products", fmt::format("{:.4g} Gflop/s per rank", machine.flops_per_second * 1e-9)},
         {"local copies", fmt::format("{:.4g} GB/s per rank", machine.copied_bytes_per_second * 1e-9)},
@@ -64,11 +63,10 @@ void print_table(std::ostream& out, const WorldState& state, std::int64_t per_no
 
 void run(const MachineCommand& command, const Console& console) {
     const auto world = command.world.make_world();
-    const auto& state = *world.state();
-    const auto per_node = state.communicator().ranks_per_node();
+    const auto found = machine_of(world);
     const auto named = machine_file_option();
     const auto file = !named.empty() && std::filesystem::is_regular_file(named) ? named : std::string();
-    command.json ? print_json(console.out, state, per_node, file) : print_table(console.out, state, per_node, file);
+    command.json ? print_json(console.out, world, found, file) : print_table(console.out, world, found, file);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The `arges` program.
+#include "arges/mpi_session.hpp"
 #include "cli/interruption.hpp"
 #include "cli/program.hpp"
-#include "comm/mpi_session.hpp"
 
 #include <exception>
 #include <iostream>

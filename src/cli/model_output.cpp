@@ -3,13 +3,10 @@
 #include "base/text.hpp"
 #include "cli/interruption.hpp"
 #include "cli/world_options.hpp"
-#include "io/model/kruskal_description.hpp"
-#include "io/model/matrix_files_kruskal.hpp"
-#include "partition/layers.hpp"
-#include "partition/rows.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -29,20 +26,24 @@ void ModelOutput::declare(CLI::App& app) {
     app.add_option("--start", start_, "directory with factors to start from");
 }
 
-void ModelOutput::make_folder(const Communicator& comm) {
+void ModelOutput::make_folder(const World& world) {
     if (folder_.empty()) return;
-    Outputs::make_folder(comm, folder_, "--output");
+    Outputs::make_folder(world, folder_, "--output");
     const auto in_folder = [&](const std::string& name) { return (std::filesystem::path(folder_) / name).string(); };
-    std::vector<std::string> files;
-    for (const auto form : {io::MatrixForm::npy, io::MatrixForm::text})
-        for (int mode : {0, 1}) files.push_back(in_folder(io::kruskal_file_name(mode, form)));
-    outputs_.refuse_present(comm, files);
-    outputs_.claim(comm, in_folder("description.json"));
+    outputs_.refuse_present(world, {in_folder("lambda.npy"), in_folder("mode_1.npy"), in_folder("lambda.txt"), in_folder("mode_1.txt")});
+    outputs_.claim(world, in_folder("description.json"));
 }
 
-std::int64_t ModelOutput::saving_bytes(std::int64_t model_bytes, int rank) const {
+std::int64_t ModelOutput::with_saving(std::int64_t bytes, std::int64_t model_bytes, int rank) const {
     // To be saved, a factor is packed and received with the numbers of its rows (io/matrix_files_writer).
-    return folder_.empty() ? 0 : model_bytes + 2 * (model_bytes + model_bytes / rank);
+    const auto saving = folder_.empty() ? 0 : model_bytes + 2 * (model_bytes + model_bytes / rank);
+    return std::max(bytes + (save_every_ > 0 ? saving : 0), saving);
+}
+
+template <class T>
+void ModelOutput::after_iteration(int number, const std::function<CpModel<T>()>& model) const {
+    if (is_wanted()) note_first_signal();
+    if (save_every_ > 0 && number % save_every_ == 0) save(model(), number);
 }
 
 template <class T>
@@ -63,13 +64,8 @@ std::unique_ptr<const CpModel<T>> ModelOutput::start(const World& world) const {
 }
 
 template <class T>
-std::map<int, std::int64_t> ModelOutput::listed_modes(const Communicator& comm, const CpModel<T>& model) const {
-    std::map<int, std::int64_t> listed;
-    for (int m = 0; m < model.order() && is_wanted(); ++m) {
-        const auto rows = comm.sum(std::ssize(model.rows(m)));
-        if (io::is_listed(model.lengths()[m], rows)) listed[m + 1] = rows;
-    }
-    return listed;
+std::map<int, std::int64_t> ModelOutput::listed(const CpModel<T>& model) const {
+    return is_wanted() ? listed_modes(model) : std::map<int, std::int64_t>();
 }
 
 void ModelOutput::print_listed(std::ostream& out, const std::vector<std::int64_t>& lengths,
@@ -80,18 +76,19 @@ void ModelOutput::print_listed(std::ostream& out, const std::vector<std::int64_t
 }
 
 void declare_grid(CLI::App& app, std::string& grid, std::string& policy, std::string& rows) {
-    const auto is_policy = accepted_by([](const std::string& text) { partition::parse_layer_rule(text); }, "POLICY");
-    const auto is_rule = accepted_by([](const std::string& text) { partition::parse_row_rule(text); }, "RULE");
     app.add_option("--grid", grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
     app.add_option("--policy", policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
-        ->check(is_policy);
-    app.add_option("--rows", rows, "owners of rows: holders, even or claim")->check(is_rule)->capture_default_str();
+        ->check(accepted_by(check_layer_policy, "POLICY"));
+    app.add_option("--rows", rows, "owners of rows: holders, even or claim")
+        ->check(accepted_by(check_row_rule, "RULE"))
+        ->capture_default_str();
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template void ModelOutput::save(const CpModel<T>&, int) const;                                                                         \
     template std::unique_ptr<const CpModel<T>> ModelOutput::start(const World&) const;                                                     \
-    template std::map<int, std::int64_t> ModelOutput::listed_modes(const Communicator&, const CpModel<T>&) const;
+    template void ModelOutput::after_iteration(int, const std::function<CpModel<T>()>&) const;                                             \
+    template std::map<int, std::int64_t> ModelOutput::listed(const CpModel<T>&) const;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

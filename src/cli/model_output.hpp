@@ -3,11 +3,11 @@
 
 #include "arges/cpd.hpp"
 #include "cli/outputs.hpp"
-#include "comm/communicator.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -23,15 +23,14 @@ public:
 
     /// There is an output.
     bool is_wanted() const { return !folder_.empty(); }
-    /// Factors are to be saved after this iteration, too.
-    bool is_due(int iteration) const { return save_every_ > 0 && iteration % save_every_ == 0; }
-    /// Factors are saved while the iterations go on.
-    bool is_saved_on_the_way() const { return save_every_ > 0; }
     /// Makes the folder before the work, so that results have a place. Collective. @throws InvalidArgument where it has another model
     /// already, which is not to be replaced, or another run writes there
-    void make_folder(const Communicator& comm);
-    /// Bytes that saving takes of a model of so many bytes.
-    std::int64_t saving_bytes(std::int64_t model_bytes, int rank) const;
+    void make_folder(const World& world);
+    /// Bytes of work with the saving of its model, which has so many bytes.
+    std::int64_t with_saving(std::int64_t bytes, std::int64_t model_bytes, int rank) const;
+    /// Saves what `model` gives if this iteration is one to be saved. From the first one on a signal is only noted. Collective.
+    template <class T>
+    void after_iteration(int number, const std::function<CpModel<T>()>& model) const;
     /// Saves a model, and notes for interruptions that it is there. Collective.
     template <class T>
     void save(const CpModel<T>& model, int iteration) const;
@@ -42,7 +41,7 @@ public:
     std::unique_ptr<const CpModel<T>> start(const World& world) const;
     /// Modes, from 1, of which the output has nonempty rows and their numbers only, and how many rows these are. Collective.
     template <class T>
-    std::map<int, std::int64_t> listed_modes(const Communicator& comm, const CpModel<T>& model) const;
+    std::map<int, std::int64_t> listed(const CpModel<T>& model) const;
     /// A line for each of these modes.
     void print_listed(std::ostream& out, const std::vector<std::int64_t>& lengths, const std::map<int, std::int64_t>& listed) const;
 

@@ -36,28 +36,28 @@ Outputs::~Outputs() {
 
 void Outputs::declare(CLI::App& app) { app.add_flag("--overwrite", overwrites_, "replace what has the name of an output already"); }
 
-void Outputs::claim(const Communicator& comm, const std::string& file, const std::vector<std::string>& inputs) {
+void Outputs::claim(const World& world, const std::string& file, const std::vector<std::string>& inputs) {
     if (file.empty()) return;
-    comm.agree([&] {
-        if (comm.rank() != 0 || overwrites_ || !is_there(file)) return;
+    world.agree([&] {
+        if (world.rank() != 0 || overwrites_ || !is_there(file)) return;
         if (is_one_of(file, inputs))
             throw InvalidArgument(file + ": this is an input, which the output would replace; name another output, or give --overwrite");
     });
-    refuse_present(comm, {file});
-    claim_continued(comm, file);
+    refuse_present(world, {file});
+    claim_continued(world, file);
 }
 
-void Outputs::claim_continued(const Communicator& comm, const std::string& file) {
-    comm.agree([&] {
-        if (comm.rank() != 0 || file.empty()) return;
+void Outputs::claim_continued(const World& world, const std::string& file) {
+    world.agree([&] {
+        if (world.rank() != 0 || file.empty()) return;
         claims_.emplace_back(file);
         remove_when_interrupted(claims_.back().file());
     });
 }
 
-void Outputs::make_folder(const Communicator& comm, const std::string& folder, const std::string& option) {
-    comm.agree([&] {
-        if (comm.rank() != 0 || folder.empty()) return;
+void Outputs::make_folder(const World& world, const std::string& folder, const std::string& option) {
+    world.agree([&] {
+        if (world.rank() != 0 || folder.empty()) return;
         std::error_code error;
         fs::create_directories(folder, error);
         if (!error && access(folder.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
@@ -66,9 +66,9 @@ void Outputs::make_folder(const Communicator& comm, const std::string& folder, c
     });
 }
 
-void Outputs::refuse_present(const Communicator& comm, const std::vector<std::string>& files) const {
-    comm.agree([&] {
-        if (comm.rank() != 0 || overwrites_) return;
+void Outputs::refuse_present(const World& world, const std::vector<std::string>& files) const {
+    world.agree([&] {
+        if (world.rank() != 0 || overwrites_) return;
         const auto present = std::find_if(files.begin(), files.end(), is_there);
         if (present != files.end())
             throw InvalidArgument(*present + ": there is such a file already; name another output, or give --overwrite to replace it");

@@ -91,18 +91,17 @@ std::string step_lines(std::size_t number, const StepReport& step) {
     return text;
 }
 
-std::string head_lines(const PlanSummary& summary) {
-    const auto& report = summary.report;
+std::string head_lines(const PlanRequest& request, const std::string& type, const EinsumPlan& plan) {
+    const auto& report = plan.report;
     std::string sizes;
-    for (const auto& [label, size] : summary.input.sizes) sizes += fmt::format(" {}={}", label, size);
-    const auto mapping = summary.input.group_mapping;
-    auto text =
-        fmt::format("{} with{} of {} on {} ranks ({}){}\n", summary.input.einsum, sizes, summary.input.type, report.ranks,
-                    summary.input.topology.torus.to_string(), mapping == GroupMapping::packed ? "" : ", groups " + to_string(mapping));
+    for (const auto& [label, size] : request.sizes) sizes += fmt::format(" {}={}", label, size);
+    const auto mapping = request.group_mapping;
+    auto text = fmt::format("{} with{} of {} on {} ranks ({}){}\n", request.einsum, sizes, type, report.ranks, plan.torus.to_string(),
+                            mapping == GroupMapping::packed ? "" : ", groups " + to_string(mapping));
     text += fmt::format("memory per rank: tensors {}{}, working memory and intermediates {}", format_bytes(report.tensor_bytes),
                         mapping == GroupMapping::packed ? "" : " (" + percent(report.tensor_padding) + " padding)",
                         format_bytes(report.peak_bytes));
-    text += summary.memory_limit ? ", limit " + format_bytes(*summary.memory_limit) : ", no limit";
+    text += request.memory_limit ? ", limit " + format_bytes(*request.memory_limit) : ", no limit";
     return text + "\n\n";
 }
 
@@ -177,34 +176,28 @@ Json step_json(const StepReport& step) {
 
 }  // namespace
 
-std::int64_t tensor_bytes(const Product& spec) {
-    std::int64_t elements = spec.output.layout.max_local_size();
-    for (const auto& factor : spec.factors) elements = saturated_sum(elements, factor.layout.max_local_size());
-    return saturated_product(elements, spec.element_bytes);
-}
-
-std::string plan_tables(const PlanSummary& summary) {
-    const auto& report = summary.report;
-    auto text = head_lines(summary) + "bytes per rank (inputs received, results sent) and lower bounds\n" + steps_table(report) +
-                "\nbytes of the busiest rank, and of all ranks" + sampling_line(report) + "\n" + tensors_table(report) +
-                links_table(report) + "\n";
+std::string plan_tables(const PlanRequest& request, const std::string& type, const EinsumPlan& plan) {
+    const auto& report = plan.report;
+    auto text = head_lines(request, type, plan) + "bytes per rank (inputs received, results sent) and lower bounds\n" +
+                steps_table(report) + "\nbytes of the busiest rank, and of all ranks" + sampling_line(report) + "\n" +
+                tensors_table(report) + links_table(report) + "\n";
     if (!report.reason.empty()) text += report.reason + "\n";
     for (std::size_t s = 0; s < report.steps.size(); ++s) text += step_lines(s + 1, report.steps[s]);
     text += fmt::format("\nlower bound for algorithms that evaluate the product at once only: {} bytes\n",
                         with_commas(whole(report.at_once.bytes())));
-    return text + fmt::format("planned in {:.3f} s, counted in {:.3f} s\n", summary.planning_seconds, summary.reporting_seconds);
+    return text + fmt::format("planned in {:.3f} s, counted in {:.3f} s\n", plan.planning_seconds, plan.reporting_seconds);
 }
 
-std::string plan_json(const PlanSummary& summary) {
-    const auto& report = summary.report;
+std::string plan_json(const PlanRequest& request, const std::string& type, const EinsumPlan& plan) {
+    const auto& report = plan.report;
     Json object;
-    object["einsum"] = summary.input.einsum;
-    for (const auto& [label, size] : summary.input.sizes) object["sizes"][std::string(1, label)] = size;
-    object["type"] = summary.input.type;
-    object["group_mapping"] = to_string(summary.input.group_mapping);
+    object["einsum"] = request.einsum;
+    for (const auto& [label, size] : request.sizes) object["sizes"][std::string(1, label)] = size;
+    object["type"] = type;
+    object["group_mapping"] = to_string(request.group_mapping);
     object["ranks"] = report.ranks;
-    object["torus"] = summary.input.topology.torus.to_string();
-    object["memory_limit_bytes"] = summary.memory_limit ? Json(*summary.memory_limit) : Json();
+    object["torus"] = plan.torus.to_string();
+    object["memory_limit_bytes"] = request.memory_limit ? Json(*request.memory_limit) : Json();
     object["bytes"] = report.bytes;
     object["bytes_sent"] = report.bytes_sent;
     object["bytes_all_ranks"] = report.bytes_total;
@@ -216,8 +209,8 @@ std::string plan_json(const PlanSummary& summary) {
     object["tensor_padding"] = report.tensor_padding;
     object["peak_working_bytes"] = report.peak_bytes;
     object["seconds"] = report.seconds;
-    object["planning_seconds"] = summary.planning_seconds;
-    object["reporting_seconds"] = summary.reporting_seconds;
+    object["planning_seconds"] = plan.planning_seconds;
+    object["reporting_seconds"] = plan.reporting_seconds;
     if (!report.reason.empty()) object["reason"] = report.reason;
     object["steps"] = Json::array();
     for (const auto& step : report.steps) object["steps"].push_back(step_json(step));

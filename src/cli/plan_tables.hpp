@@ -1,31 +1,16 @@
 /// How `arges plan` prints a plan.
 #pragma once
 
-#include "cli/plan_input.hpp"
-#include "plan/report/plan_report.hpp"
+#include "arges/plan.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 namespace arges::cli {
 
-/// A plan with what it was asked for.
-struct PlanSummary {
-    PlanInput input;
-    std::optional<std::int64_t> memory_limit;  ///< bytes per rank
-    PlanReport report;
-    double planning_seconds = 0;   ///< to find the plan
-    double reporting_seconds = 0;  ///< to count its bytes and bounds
-};
-
-/// Factors and output on the busiest rank, in bytes.
-std::int64_t tensor_bytes(const Product& spec);
-
-/// Tables for people.
-std::string plan_tables(const PlanSummary& summary);
+/// Tables for people. @param type  of the elements, as it was asked for
+std::string plan_tables(const PlanRequest& request, const std::string& type, const EinsumPlan& plan);
 
 /// One JSON object with the same numbers.
-std::string plan_json(const PlanSummary& summary);
+std::string plan_json(const PlanRequest& request, const std::string& type, const EinsumPlan& plan);
 
 }  // namespace arges::cli

@@ -1,7 +1,6 @@
 #include "cli/sparse_options.hpp"
 
 #include "base/text.hpp"
-#include "interface/sparse/sparse_state.hpp"
 
 #include <fmt/core.h>
 
@@ -31,10 +30,10 @@ bool look_like_indices(const SparseTensor<T>& tensor, std::int64_t& largest) {
         largest = std::max(largest, static_cast<std::int64_t>(v));
         sum += v;
     }
-    const auto& comm = tensor.state()->comm();
-    comm.sum(&sum, 1);
-    largest = comm.maximum(largest);
-    return comm.sum(others) == 0 && largest > most_of_a_scale && sum * most_of_a_scale >= static_cast<double>(tensor.nonzeros()) * largest;
+    const auto& world = tensor.world();
+    sum = world.sum(sum);
+    largest = world.maximum(largest);
+    return world.sum(others) == 0 && largest > most_of_a_scale && sum * most_of_a_scale >= static_cast<double>(tensor.nonzeros()) * largest;
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "cli/sparse_options.hpp"
 
 #include "arges/error.hpp"
+#include "arges/forecast.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/text.hpp"
 #include "cli/program.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world/world_state.hpp"
-#include "io/sparse/reading_memory.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -15,22 +14,24 @@
 
 namespace arges::cli {
 
-void SparseFileOptions::declare(CLI::App& app, const char* duplicates) {
-    app_ = &app;
-    duplicates_ = duplicates;
-    app.add_option("--base", base_, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
+void FileCommand::declare(CLI::App& of, const char* tables, const char* otherwise) {
+    app = &of;
+    duplicates_ = otherwise;
+    of.add_flag("--json", json, std::string("print one JSON object instead of ") + tables);
+    of.add_option("--base", base_, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
         ->check(CLI::IsMember({"detect", "zero", "one"}))
         ->capture_default_str();
-    app.add_option("--lengths", lengths_, "lengths that the tensor must have, e.g. 400x500x60; text may use smaller indices only")
+    of.add_option("--lengths", lengths_, "lengths that the tensor must have, e.g. 400x500x60; text may use smaller indices only")
         ->check(accepted_by([](const std::string& text) { parse_lengths(text); }, "LENGTHS"));
-    app.add_option("--duplicates", duplicates_, "several values for one element: refuse, sum, mean, or take the first or the last")
+    of.add_option("--duplicates", duplicates_, "several values for one element: refuse, sum, mean, or take the first or the last")
         ->check(CLI::IsMember({"refuse", "sum", "mean", "first", "last"}))
         ->capture_default_str();
-    app.add_option("--type", type_, "of the values: double or float; if not given, float for files of float32, else double")
+    of.add_option("--type", type_, "of the values: double or float; if not given, float for files of float32, else double")
         ->check(CLI::IsMember({"double", "float"}));
+    world.declare(of);
 }
 
-SparseReadOptions SparseFileOptions::read_options() const {
+SparseReadOptions FileCommand::read_options() const {
     SparseReadOptions options;
     if (base_ != "detect") options.base = base_ == "zero" ? IndexBase::zero : IndexBase::one;
     if (!lengths_.empty()) options.lengths = parse_lengths(lengths_);
@@ -43,20 +44,29 @@ SparseReadOptions SparseFileOptions::read_options() const {
     return options;
 }
 
-std::string SparseFileOptions::duplicates_text(const ReadReport& report) const {
+std::string FileCommand::duplicates_text(const ReadReport& report) const {
     return report.duplicates > 0 ? " (" + with_commas(report.duplicates) + " duplicates merged: " + duplicates_ + ")" : "";
 }
 
-bool SparseFileOptions::is_single(const World& world, const std::string& file) const {
-    const auto outline = io::sparse_outline(world.state()->communicator(), file, {}, sizeof(double));
-    if (outline.is_exact) refuse_options(*app_, {"--base"}, file + " is in a form that says how indices count");
-    if (outline.shape.is_distinct) refuse_options(*app_, {"--duplicates"}, file + " is a file in which no element occurs twice");
-    return type_.empty() ? outline.is_single : type_ == "float";
+bool FileCommand::is_dense(const World& at, std::initializer_list<const char*> for_sparse,
+                           std::initializer_list<const char*> for_dense) const {
+    const bool is_dense = is_tensor_file(at, file);
+    if (is_dense)
+        refuse_options(*app, for_sparse, file + " is a dense tensor, and this is for sparse ones");
+    else
+        refuse_options(*app, for_dense, file + " is a sparse tensor, and this is for dense ones");
+    return is_dense;
 }
 
-bool SparseFileOptions::is_single_dense(const World& world, const std::string& file) const {
-    refuse_options(*app_, {"--base", "--lengths", "--duplicates"}, file + " is a dense tensor, and this is for sparse ones");
-    return type_.empty() ? tensor_file_info(world, file).element == "float32" : type_ == "float";
+bool FileCommand::is_single(const World& at, bool is_dense) const {
+    if (is_dense) {
+        refuse_options(*app, {"--base", "--lengths", "--duplicates"}, file + " is a dense tensor, and this is for sparse ones");
+        return type_.empty() ? tensor_file_info(at, file).element == "float32" : type_ == "float";
+    }
+    const SparseFileForecast found(at, file, ElementType::float64);
+    if (found.is_exact()) refuse_options(*app, {"--base"}, file + " is in a form that says how indices count");
+    if (found.is_distinct()) refuse_options(*app, {"--duplicates"}, file + " is a file in which no element occurs twice");
+    return type_.empty() ? found.is_single() : type_ == "float";
 }
 
 std::vector<std::int64_t> parse_lengths(const std::string& text) {

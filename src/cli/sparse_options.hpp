@@ -2,35 +2,41 @@
 #pragma once
 
 #include "arges/sparse_io.hpp"
+#include "cli/world_options.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 namespace arges::cli {
 
-/// --base, --lengths, --duplicates and --type.
-class SparseFileOptions {
-public:
-    /// Adds the options; the object must live as long as the parsed values are needed.
-    /// @param duplicates  what is done with several values for one element where the option is not given
-    void declare(CLI::App& app, const char* duplicates = "sum");
+/// What subcommands are given that work on the file of a tensor: its name, --json, --base, --lengths, --duplicates, --type and the world.
+struct FileCommand {
+    std::string file;
+    bool json = false;
+    WorldOptions world{};
+    const CLI::App* app = nullptr;
+
+    /// Adds all options but the name of the file; the object must live as long as the parsed values are needed.
+    /// @param tables      what --json replaces
+    /// @param otherwise   what is done with several values for one element where the option is not given
+    void declare(CLI::App& of, const char* tables = "tables", const char* otherwise = "sum");
     /// What was done with duplicates: " (3 duplicates merged: mean)"; empty where there were none.
     std::string duplicates_text(const ReadReport& report) const;
     /// What to ask of read_sparse().
     SparseReadOptions read_options() const;
-    /// Refuses what a sparse file of this kind has no use for. True if values are to be float: because they are so in the file, or are
-    /// demanded to be. Collective. @throws CLI::ValidationError, InvalidArgument if the file cannot be opened
-    bool is_single(const World& world, const std::string& file) const;
-    /// Likewise of the file of a dense tensor.
-    bool is_single_dense(const World& world, const std::string& file) const;
+    /// The file is of a dense tensor. Collective. @throws CLI::ValidationError if an option for tensors of the other kind was given
+    bool is_dense(const World& at, std::initializer_list<const char*> for_sparse, std::initializer_list<const char*> for_dense) const;
+    /// Refuses what a file of this kind has no use for. True if values are to be float: because they are so in the file, or are demanded to
+    /// be. Collective. @throws CLI::ValidationError, InvalidArgument if the file cannot be opened
+    bool is_single(const World& at, bool is_dense = false) const;
 
 private:
     std::string base_ = "detect", lengths_, duplicates_ = "sum", type_;
-    const CLI::App* app_ = nullptr;
 };
 
 /// Reads lengths such as 120000x90000x29000.

@@ -1,8 +1,6 @@
 // arges tucker FILE: Tucker decomposition of a dense or a sparse tensor.
 #include "arges/tucker.hpp"
 #include "arges/error.hpp"
-#include "arges/sparse_io.hpp"
-#include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
@@ -10,22 +8,13 @@
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/outputs.hpp"
-#include "cli/program.hpp"
-#include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
-#include "cli/world_options.hpp"
-#include "decompose/dense_memory.hpp"
-#include "decompose/sparse_memory.hpp"
-#include "decompose/tucker/tucker_checks.hpp"
-#include "interface/dense/tensor_state.hpp"
-#include "io/dense/tensor_files.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <omp.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -41,23 +30,16 @@ const std::map<std::string, TuckerMethod> methods{
 const std::map<std::string, TuckerKernel> kernels{
     {"auto", TuckerKernel::automatic}, {"gram", TuckerKernel::gram}, {"qr", TuckerKernel::qr}};
 
-struct TuckerCommand {
-    std::string file;
-    SparseFileOptions input{};
+struct TuckerCommand : FileCommand {
     TuckerOptions tucker{};
     std::string ranks, order, method = "auto", kernel = "auto", output, start;
-    bool json = false;
-    const CLI::App* app = nullptr;
     Outputs outputs{};
-    WorldOptions world{};
 };
 
-/// What was read, and how well it is represented.
+/// How well the tensor is represented, and what that took.
 struct TuckerFigures {
-    double read_seconds = 0, error = 0, error_seconds = 0;
+    double error = 0, error_seconds = 0;
     std::int64_t peak = 0, forecast = 0;
-    std::string kind;  ///< of the tensor, for the first line
-    std::vector<std::string> warnings{};
 };
 
 template <class K, class V>
@@ -141,7 +123,7 @@ nlohmann::ordered_json steps_json(const std::vector<TuckerStep>& steps) {
 }
 
 template <class T>
-void print_json(std::ostream& out, const TuckerResult<T>& result, const TuckerFigures& figures) {
+void print_json(std::ostream& out, const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures) {
     nlohmann::ordered_json object;
     object["error"] = figures.error;
     object["estimated_error"] = result.estimated_error;
@@ -153,10 +135,10 @@ void print_json(std::ostream& out, const TuckerResult<T>& result, const TuckerFi
     object["converged"] = result.converged;
     object["stop_reason"] = stop_name(result.stop_reason);
     object["fits"] = result.fits;
-    object["warnings"] = figures.warnings;
+    object["warnings"] = read.warnings;
     object["seconds"] = result.seconds;
     object["seconds_per_iteration"] = result.seconds_per_iteration;
-    object["read_seconds"] = figures.read_seconds;
+    object["read_seconds"] = read.seconds;
     object["error_seconds"] = figures.error_seconds;
     object["distribution"] = result.distribution;
     object["grid"] = result.grid;
@@ -168,112 +150,75 @@ void print_json(std::ostream& out, const TuckerResult<T>& result, const TuckerFi
     out << object.dump(2) << std::endl;
 }
 
-/// What has been forecast, and what the forecast has to cover beside the decomposition.
-struct Forecasts {
-    MemoryForecast process;
-    StepLine steps;
-    std::int64_t reading_bytes = 0;  ///< that reading took at most
-    std::int64_t error_bytes = 0;    ///< that the error takes beside the tensor and the model
-
-    explicit Forecasts(const World& world) : process(world), steps(world) {}
-};
-
 /// Saves the model, and ends the work if it was interrupted. Collective.
 template <class T>
-void save_result(const TuckerCommand& command, const Communicator& comm, const TuckerResult<T>& result) {
+void save_result(const TuckerCommand& command, const World& world, const TuckerResult<T>& result) {
     save_model(result.model, command.output);
     const auto left = fmt::format("{} has core and factors of iteration {}, go on with --method hooi --start {}", command.output,
                                   result.iterations, command.output);
     set_interruption_note(left);
-    if (const auto signal = comm.maximum(noted_signal()); signal > 0) throw Interrupted{static_cast<int>(signal), left};
+    end_if_interrupted(world, left);
 }
 
-/// Decomposes what was read, and prints. `error_of` gives the relative error of a result.
-template <class T, class Input, class ErrorOf>
-void decompose(TuckerCommand& command, const Console& console, const World& world, Input&& input, TuckerFigures figures,
-               Forecasts& forecasts, ErrorOf&& error_of) {
-    constexpr bool is_dense = std::is_same_v<std::remove_cvref_t<Input>, Tensor<T>>;
-    const auto& comm = world.state()->communicator();
-    forecasts.steps.show("");
-    if (!command.json)
-        console.out << fmt::format("{}: {}, read in {:.3f} s\n", command.file, figures.kind, figures.read_seconds) << std::flush;
-    print_warnings(console.err, figures.warnings);
+/// For the first line.
+std::string kind_of(const TuckerCommand& command, const ReadSummary& read) {
+    const auto lengths = lengths_text(read.report.lengths);
+    if (read.is_dense) return "dense, " + lengths;
+    return lengths + ", " + with_commas(read.count) + " nonzeros" + command.duplicates_text(read.report) +
+           " (elements that are not stored count as zeros)";
+}
+
+/// Decomposes what was read, and prints.
+template <class T, class Input>
+void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
+    constexpr bool is_dense = std::is_same_v<Input, Tensor<T>>;
+    const auto& world = work.world;
+    auto& out = work.console.out;
+    auto& steps = work.steps;
+    steps.show("");
+    if (!command.json) out << fmt::format("{}: {}, read in {:.3f} s\n", command.file, kind_of(command, read), read.seconds) << std::flush;
+    print_warnings(work.console.err, read.warnings);
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
     command.tucker.planned = [&](std::int64_t bytes) {
-        forecasts.steps.show("");
+        steps.show("");
         if (is_dense) return;  // nothing has become known
-        forecasts.process.expect(command.file, std::max(forecasts.reading_bytes, bytes));
-        if (!command.json) console.out << forecasts.process.text() << "\n" << std::flush;
-        forecasts.steps.show("making trees and factors");
+        work.forecast.expect(command.file, std::max(read.bytes, bytes));
+        if (!command.json) out << work.forecast.text() << "\n" << std::flush;
+        steps.show("making trees and factors");
     };
     double last = 0;
     const TuckerProgress progress = [&](int number, double fit) {
-        forecasts.steps.show("");
+        steps.show("");
         if (!command.output.empty()) note_first_signal();
-        if (command.json) return forecasts.steps.show(fmt::format("iteration {}, fit {:.8f}", number, fit));
-        if (number == 1) console.out << fmt::format("\n{:>9} {:>14} {:>11}\n", "iteration", "fit", "change");
-        console.out << fmt::format("{:>9} {:>14.10f} {:>11.2e}\n", number, fit, number == 1 ? fit : fit - last) << std::flush;
+        if (command.json) return steps.show(fmt::format("iteration {}, fit {:.8f}", number, fit));
+        if (number == 1) out << fmt::format("\n{:>9} {:>14} {:>11}\n", "iteration", "fit", "change");
+        out << fmt::format("{:>9} {:>14.10f} {:>11.2e}\n", number, fit, number == 1 ? fit : fit - last) << std::flush;
         last = fit;
     };
-    command.tucker.stop = [&] { return comm.maximum(noted_signal()) > 0; };
-    forecasts.steps.show(is_dense ? "truncating modes" : "distributing nonzeros");
-    const auto result = tucker_decompose(std::forward<Input>(input), command.tucker, progress, start.get());
-    if (!command.output.empty()) save_result(command, comm, result);
-    Stopwatch watch;
-    forecasts.steps.show(is_dense ? "computing the error" : "");
-    figures.error = error_of(result);
+    command.tucker.stop = [&] { return is_interrupted(world); };
+    steps.show(is_dense ? "truncating modes" : "distributing nonzeros");
+    const auto result = tucker_decompose(std::move(read.tensor), command.tucker, progress, start.get());
+    if (!command.output.empty()) save_result(command, world, result);
+    TuckerFigures figures;
+    const Stopwatch watch;
+    steps.show(is_dense ? "computing the error" : "");
+    if constexpr (is_dense)
+        figures.error = relative_error(read.tensor, result.model);
+    else
+        figures.error = result.estimated_error;
     figures.error_seconds = watch.seconds();
-    forecasts.steps.show("");
-    figures.peak = comm.maximum(peak_process_memory());
-    figures.forecast = forecasts.process.bytes();
-    command.json ? print_json(console.out, result, figures) : print_result(console.out, command, result, figures);
-}
-
-/// Bytes that a dense tensor takes while it is read, decomposed and compared with the model. Collective.
-template <class T>
-std::int64_t dense_bytes(const TuckerCommand& command, const World& world) {
-    const auto extents = tensor_file_info(world, command.file).extents;
-    decompose::check_dense_tucker(std::filesystem::path(command.file).stem().string(), extents, command.tucker);
-    const auto layout = new_layout(*world.state(), extents, Symmetry::none(extents.size()));
-    const auto held = layout.max_local_size() * std::int64_t{sizeof(T)};
-    const auto reading =
-        held + io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
-    auto ranks = extents;
-    for (std::size_t m = 0; m < command.tucker.ranks.size(); ++m) ranks[m] = std::min<std::int64_t>(ranks[m], command.tucker.ranks[m]);
-    const auto steps = decompose::dense_tucker_memory(element_kernels<T>(), world, layout, command.tucker, omp_get_max_threads());
-    return std::max({reading, steps.peak(), steps.held() + decompose::error_memory(sizeof(T), world, layout, ranks)});
+    steps.show("");
+    figures.peak = world.maximum(peak_process_memory());
+    figures.forecast = work.forecast.bytes();
+    command.json ? print_json(out, read, result, figures) : print_result(out, command, result, figures);
 }
 
 template <class T>
 void read_and_decompose(TuckerCommand& command, const Console& console, const World& world, bool is_dense) {
-    Forecasts forecasts(world);
-    Stopwatch watch;
-    std::ostream* const out = command.json ? nullptr : &console.out;
-    if (is_dense) {
-        forecasts.process.expect(command.file, dense_bytes<T>(command, world));
-        if (out) *out << forecasts.process.text() << "\n" << std::flush;
-        forecasts.steps.show("reading " + command.file);
-        const auto tensor = read_tensor<T>(world, command.file);
-        decompose<T>(command, console, world, tensor, {watch.lap(), 0, 0, 0, 0, "dense, " + lengths_text(tensor.extents()), {}}, forecasts,
-                     [&](const TuckerResult<T>& result) { return relative_error(tensor, result.model); });
-        return;
-    }
-    const auto& ranks = command.tucker.ranks;
-    const auto work = [&](const decompose::SparseShare& share) {
-        if (static_cast<int>(ranks.size()) != share.order()) return std::int64_t{0};  // tucker_decompose() says what is wrong
-        return decompose::tucker_memory(share, command.tucker, omp_get_max_threads()).peak();
-    };
-    auto input = read_with_forecast<T>(world, command.file, command.input.read_options(), false,
-                                       ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end()), work, forecasts.process,
-                                       forecasts.steps, out);
-    forecasts.reading_bytes = input.reading_bytes;
-    auto warnings = reading_warnings(input.file);
-    auto& tensor = input.file.tensor;
-    const auto kind = lengths_text(tensor.lengths()) + ", " + with_commas(tensor.nonzeros()) + " nonzeros" +
-                      command.input.duplicates_text(input.file.report) + " (elements that are not stored count as zeros)";
-    decompose<T>(command, console, world, std::move(tensor), {watch.lap(), 0, 0, 0, 0, kind, std::move(warnings)}, forecasts,
-                 [](const TuckerResult<T>& result) { return result.estimated_error; });
+    FileWork work(world, command, console);
+    const auto bytes = [&](const auto& file) { return file.bytes(command.tucker); };
+    is_dense ? decompose<T>(command, work, work.read_dense<T>(bytes)) : decompose<T>(command, work, work.read_sparse<T>(bytes));
 }
 
 /// Whole numbers separated by commas. @throws InvalidArgument for anything else
@@ -297,17 +242,12 @@ void run(TuckerCommand& command, const Console& console) {
         throw CLI::ValidationError("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
     give_freed_memory_back();
     const World world = command.world.make_world();
-    const bool is_dense = is_tensor_file(world, command.file);
-    if (is_dense)
-        refuse_options(*command.app, {"--seed"}, command.file + " is a dense tensor, and this is for sparse ones");
-    else
-        refuse_options(*command.app, {"--tolerance", "--kernel", "--order"},
-                       command.file + " is a sparse tensor, and this is for dense ones");
+    const bool is_dense = command.is_dense(world, {"--seed"}, {"--tolerance", "--kernel", "--order"});
     if (is_dense && command.tucker.method != TuckerMethod::hooi)
         refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
                        "this is for --method hooi, the others make no iterations");
-    const bool is_single = is_dense ? command.input.is_single_dense(world, command.file) : command.input.is_single(world, command.file);
-    command.outputs.claim(world.state()->communicator(), command.output, {command.file, command.start});
+    const bool is_single = command.is_single(world, is_dense);
+    command.outputs.claim(world, command.output, {command.file, command.start});
     is_single ? read_and_decompose<float>(command, console, world, is_dense)
               : read_and_decompose<double>(command, console, world, is_dense);
 }
@@ -316,7 +256,6 @@ void run(TuckerCommand& command, const Console& console) {
 
 Action declare_tucker(CLI::App& app) {
     const auto command = std::make_shared<TuckerCommand>();
-    command->app = &app;
     auto& tucker = command->tucker;
     const auto numbers = accepted_by([](const std::string& text) { parse_numbers(text, 1); }, "NUMBERS");
     app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, .mtx, binary)")
@@ -340,9 +279,7 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("--output", command->output, "file for core and factors (HDF5)");
     command->outputs.declare(app);
     app.add_option("--start", command->start, "hooi: file with factors to start from");
-    app.add_flag("--json", command->json, "print one JSON object instead of tables");
-    command->input.declare(app);
-    command->world.declare(app);
+    command->declare(app);
     return [command](const Console& console) { run(*command, console); };
 }
 

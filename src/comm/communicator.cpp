@@ -5,7 +5,7 @@
 #include "arges/error.hpp"
 #include "base/options.hpp"
 #include "comm/collective_call.hpp"
-#include "comm/mpi_session.hpp"
+#include "comm/processes.hpp"
 #include "comm/roll_call.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "comm/mpi_session.hpp"
+#include "comm/processes.hpp"
 
 #include "arges/error.hpp"
 #include "base/options.hpp"

@@ -235,6 +235,17 @@ double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
 }
 
 template <class T>
+std::map<int, std::int64_t> listed_modes(const CpModel<T>& model) {
+    const CollectiveCall call(ranks_of(model.world()), "listed_modes", ModelArgument{&model});
+    std::map<int, std::int64_t> listed;
+    for (int m = 0; m < model.order(); ++m) {
+        const auto rows = model.world().sum(std::ssize(model.rows(m)));
+        if (io::is_listed(model.lengths()[m], rows)) listed[m + 1] = rows;
+    }
+    return listed;
+}
+
+template <class T>
 void save_model(const TuckerModel<T>& model, const std::string& file) {
     const CollectiveCall call(ranks_of(model.world()), "save_model", ModelArgument{&model}, file);
     CheckpointWriter out(model.world(), file);
@@ -278,6 +289,7 @@ TuckerModel<T> load_tucker_model(const World& world, const std::string& file) {
     template class CpModel<T>;                                                                                                             \
     template Tensor<T> reconstruct(const CpModel<T>&, std::vector<std::int64_t>, std::vector<std::int64_t>);                               \
     template void save_model(const CpModel<T>&, const std::string&, ModelForm);                                                            \
+    template std::map<int, std::int64_t> listed_modes(const CpModel<T>&);                                                                  \
     template CpModel<T> load_model(const World&, const std::string&);                                                                      \
     template class TuckerModel<T>;                                                                                                         \
     template Tensor<T> reconstruct(const TuckerModel<T>&, std::vector<std::int64_t>, std::vector<std::int64_t>);                           \

@@ -227,7 +227,8 @@ MaxMean max_mean(const std::vector<std::int64_t>& by_rank) {
 
 std::vector<ModeSummary> summaries(const DistributionCounts& counts) {
     std::vector<ModeSummary> result;
-    for (const auto& mode : counts.modes) result.push_back({max_mean(mode.nonzeros), max_mean(mode.sent), max_mean(mode.messages)});
+    for (const auto& mode : counts.modes)
+        result.push_back({max_mean(mode.nonzeros), max_mean(mode.sent), max_mean(mode.messages), max_mean(mode.owned)});
     return result;
 }
 

@@ -1,6 +1,7 @@
 /// Loads and volumes of any distribution of a sparse tensor, counted without running it. Pure.
 #pragma once
 
+#include "arges/sparse_statistics.hpp"
 #include "partition/distribution_counts.hpp"
 #include "partition/layers_of_tensor.hpp"
 
@@ -60,27 +61,13 @@ std::vector<std::int64_t> total(const DistributionCounts& counts, std::vector<st
 /// By rank, rows sent and received, summed over the modes: what SPLATT prints as its communication volume.
 std::vector<std::int64_t> total_volume(const DistributionCounts& counts);
 
-/// The ratios of irregularity-aware-cpd-2023, section 3.1: (largest - least) / largest over the ranks, of sums over the modes.
-struct Imbalances {
-    double nonzeros = 0;  ///< r_nnz
-    double volume = 0;    ///< r_vol
-    double rows = 0;      ///< r_Ip, of owned rows
-};
+/// Over the ranks, of sums over the modes.
 Imbalances imbalances(const DistributionCounts& counts);
 /// The same of one mode.
 Imbalances imbalances(const ModeCounts& counts);
 
-/// Largest and mean over the ranks.
-struct MaxMean {
-    std::int64_t max = 0;
-    double mean = 0;
-};
 MaxMean max_mean(const std::vector<std::int64_t>& by_rank);
 
-/// A row of HyperTensor's Table 2.
-struct ModeSummary {
-    MaxMean nonzeros, sent, messages;
-};
 /// HyperTensor's Table 2 (hypertensor-sc15, section 4), by mode.
 std::vector<ModeSummary> summaries(const DistributionCounts& counts);
 

@@ -1,7 +1,8 @@
 // Worlds.
 #include "python/bindings.hpp"
 
-#include "comm/mpi_session.hpp"
+#include "arges/mpi_session.hpp"
+#include "comm/processes.hpp"
 #include "interface/world/world_state.hpp"
 
 namespace arges::python {
@@ -19,7 +20,7 @@ World made_world(std::optional<std::int64_t> comm, const Extents& torus) {
         session = std::make_unique<MpiSession>(argc, argv);
     }
     const Torus shape = torus.empty() ? Torus() : Torus(torus);
-    return World(comm ? communicator_of_fortran(*comm) : all_processes().raw(), shape);
+    return World(communicator_of_fortran(comm), shape);
 }
 
 /// A copy of a tensor on another world; ranks without the source or the target give none, and get none without the target.

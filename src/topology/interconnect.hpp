@@ -1,6 +1,7 @@
 /// The links between ranks, and what messages between ranks put on them. Pure.
 #pragma once
 
+#include "arges/machine.hpp"
 #include "arges/torus.hpp"
 
 #include <algorithm>
@@ -12,19 +13,6 @@
 #include <vector>
 
 namespace arges {
-
-/// What is known of the interconnect beside the shape that a World is given.
-struct Interconnect {
-    Torus torus;                                ///< of a World of as many ranks that is given none; without lengths: none
-    std::vector<double> link_bytes_per_second;  ///< each way, by torus dimension, or one for all; empty: what a rank sends
-    double link_seconds = 0;                    ///< latency of a link
-    std::int64_t ranks_per_node = 0;            ///< 0: as detected
-    double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
-    double on_node_bytes_per_second = 0;        ///< that a rank sends to ranks of its node; 0: twice of what it sends to others
-    double on_node_message_seconds = 0;         ///< of a message to a rank of the node; 0: as of one to others
-    double overlap = 0;                         ///< share of the time of messages that passes while a rank computes, at most 1
-    bool operator==(const Interconnect&) const = default;
-};
 
 /// @throws InvalidArgument if there are several rates, but not one for each dimension of the torus
 void check_link_rates(const Torus& torus, const Interconnect& interconnect);

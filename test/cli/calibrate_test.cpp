@@ -1,4 +1,4 @@
-#include "cli/measure_machine.hpp"
+#include "arges/machine.hpp"
 #include "support/program_run.hpp"
 
 #include "arges/world.hpp"
@@ -83,12 +83,12 @@ TEST(Calibrate, KnowsHowManyRanksAreOnANode) {
 TEST(Calibrate, FindsTheRateOfLargeProducts) {
     MachineModel machine;
     const auto rate = [](std::int64_t edge, double peak, double half) {
-        return cli::ProductRate{edge, peak / (1 + half / static_cast<double>(edge))};
+        return ProductRate{edge, peak / (1 + half / static_cast<double>(edge))};
     };
-    cli::set_product_rate(machine, rate(32, 5e10, 40), rate(768, 5e10, 40));
+    set_product_rate(machine, rate(32, 5e10, 40), rate(768, 5e10, 40));
     EXPECT_NEAR(machine.flops_per_second, 5e10, 1);
     EXPECT_NEAR(machine.half_rate_edge, 40, 1e-6);
-    cli::set_product_rate(machine, {32, 3e10}, {768, 2e10});
+    set_product_rate(machine, {32, 3e10}, {768, 2e10});
     EXPECT_EQ(machine.flops_per_second, 3e10);
     EXPECT_EQ(machine.half_rate_edge, 0);
 }

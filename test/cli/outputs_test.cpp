@@ -1,5 +1,5 @@
 // Files that are there are replaced on request only, and no two runs write the same.
-#include "io/file/output_claim.hpp"
+#include "arges/output_claim.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
 
@@ -78,7 +78,7 @@ TEST_F(OutputsOfPrograms, AreWrittenByOneRunAtATime) {
     const Communicator comm(world.communicator());
     for (const auto& [words, file] : writing()) {
         SCOPED_TRACE(words[0]);
-        std::optional<io::OutputClaim> other;
+        std::optional<OutputClaim> other;
         if (comm.rank() == 0) {
             std::filesystem::create_directories(std::filesystem::path(file).parent_path());
             other.emplace(file);

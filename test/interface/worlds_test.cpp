@@ -2,6 +2,8 @@
 #include "interface/wrong_uses.hpp"
 #include "support/tensor_checks.hpp"
 
+#include "arges/machine.hpp"
+
 #include <optional>
 
 namespace arges::test {
@@ -94,6 +96,25 @@ TEST(Worlds, LiveSideBySideOnDifferentCommunicators) {
     EXPECT_FALSE(world == self);
     const World same = world;
     EXPECT_TRUE(world == same);
+}
+
+TEST(Worlds, ReduceNumbers) {
+    const World world;
+    const auto last = world.size() - 1;
+    EXPECT_EQ(world.maximum(world.rank() - 1), last - 1);
+    EXPECT_EQ(world.sum(world.rank()), last * (last + 1) / 2);
+    EXPECT_EQ(world.sum(0.5), 0.5 * static_cast<double>(world.size()));
+    EXPECT_EQ(world.from_first("text of " + std::to_string(world.rank())), "text of 0");
+}
+
+TEST(Worlds, AreMadeForAMachine) {
+    MachineModel constants;
+    constants.flops_per_second = 1e12;
+    const World world(constants);
+    const auto found = machine_of(world);
+    EXPECT_EQ(found.machine.flops_per_second, 1e12);
+    EXPECT_EQ(found.grids.front().ranks(), world.size());
+    EXPECT_EQ(world.size(), World().size());
 }
 
 TEST(Worlds, KeepAnAccountOfMemory) {

@@ -1,4 +1,4 @@
-#include "plan/product/machine_model.hpp"
+#include "arges/machine.hpp"
 
 #include "arges/error.hpp"
 

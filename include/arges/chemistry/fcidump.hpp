@@ -77,6 +77,20 @@ struct IntegralOptions {
 /// Zeros of the shapes that a file with this header gives. Local.
 Fcidump empty_fcidump(const World& world, const FcidumpHeader& header);
 
+/// What a file of integrals is. The same on every rank.
+struct IntegralFileInfo {
+    std::string form;        ///< "FCIDUMP" or "TREXIO": what the file begins with tells, not its name
+    std::int64_t bytes = 0;  ///< of the file
+    FcidumpHeader header{};  ///< numbers of orbitals and electrons
+};
+
+/// Reads the header of a file of integrals. Collective.
+/// @throws InvalidArgument with file, place and cure, and on a dry run
+IntegralFileInfo integral_file_info(const World& world, const std::string& path);
+
+/// True if a file to be written is one of integrals by its name, see write_integrals(). Local.
+bool is_integral_name(const std::string& path);
+
 /// Reads a file of integrals: FCIDUMP text (Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989)), or TREXIO in HDF5
 /// (Posenitskiy et al., J. Chem. Phys. 158, 174801 (2023)). What it begins with tells which, not its name. Every rank reads its
 /// own part, straight into distributed tensors. Integrals without an entry are zero; but the core energy has an entry, and so have all

@@ -53,6 +53,11 @@ double IntegralFile::reading_seconds(std::int64_t ranks) const {
 
 Fcidump IntegralFile::read(const IntegralOptions& options) { return read_entries(world_, file_, *source_, options); }
 
+IntegralFileInfo integral_file_info(const World& world, const std::string& path) {
+    const IntegralFile file(world, path);
+    return {file.form(), file.size(), file.header()};
+}
+
 Fcidump read_integrals(const World& world, const std::string& path, const IntegralOptions& options) {
     return IntegralFile(world, path).read(options);
 }

@@ -44,9 +44,6 @@ private:
     std::unique_ptr<EntrySource> source_;
 };
 
-/// True if a file to be written is one of integrals by its name: .fcidump is FCIDUMP text; .h5, .hdf5 and .trexio are TREXIO in HDF5.
-bool is_integral_name(const std::string& path);
-
 /// Bytes within which a header must end.
 inline constexpr std::int64_t max_header_bytes = std::int64_t(1) << 20;
 

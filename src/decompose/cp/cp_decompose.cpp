@@ -22,6 +22,10 @@
 
 namespace arges {
 
+void check_layer_policy(const std::string& text) { partition::parse_layer_rule(text); }
+void check_row_rule(const std::string& text) { partition::parse_row_rule(text); }
+void check_nonzero_format(const std::string& text) { sparse::parse_format(text); }
+
 namespace {
 
 using decompose::DenseCpOperator;

@@ -1,11 +1,11 @@
 /// From the options of a decomposition to a plan of where nonzeros and rows go, and from a sparse tensor to its nonzeros there.
 #pragma once
 
+#include "arges/machine.hpp"
 #include "decompose/distribution/distribute.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "partition/choose.hpp"
 #include "partition/hypergraph/hypergraph_models.hpp"
-#include "plan/product/machine_model.hpp"
 
 #include <string>
 

@@ -2,12 +2,12 @@
 /// steps of Tucker decompositions cost.
 #pragma once
 
+#include "arges/machine.hpp"
 #include "arges/tucker.hpp"
 #include "decompose/cp/gram_solver.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "layout/layout.hpp"
 #include "local/blas.hpp"
-#include "plan/product/machine_model.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -16,7 +16,6 @@
 
 namespace arges {
 
-inline constexpr int max_sparse_order = 16;
 inline constexpr std::int64_t max_sparse_length = std::int64_t{1} << 62;
 
 /// The nonzeros of one sparse tensor on this rank, whose type is known at run time.

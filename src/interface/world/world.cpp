@@ -1,11 +1,12 @@
 #include "arges/world.hpp"
 
+#include "arges/machine.hpp"
+#include "arges/mpi_session.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "base/trace.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/communicator.hpp"
-#include "comm/mpi_session.hpp"
 #include "interface/statement/prepared_term.hpp"
 #include "interface/world/world_state.hpp"
 #include "local/contract.hpp"
@@ -63,7 +64,7 @@ std::string fingerprint(const Layout& layout) {
 
 }  // namespace
 
-WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order) : communicator_(comm) {
+WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const MachineModel* constants) : communicator_(comm) {
     size_ = communicator_->size();
     const CollectiveCall call(movement_communicator(), "World", given.lengths(), static_cast<std::uint64_t>(order));
     const auto [torus, rank] = world_order(*communicator_, given, order);
@@ -74,7 +75,7 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order) : com
     std::string machine;
     agree([&] {
         group_mapping_ = group_mapping_option();
-        if (rank_ == 0) machine = to_text(stored_machine());
+        if (rank_ == 0) machine = to_text(constants ? *constants : stored_machine());
         limit = memory_limit_option().value_or(0);
         trace_ = Trace::from_option(rank_, process_number());
     });
@@ -188,6 +189,7 @@ void WorldState::note_plan(std::int64_t bytes, std::int64_t building) {
 }
 
 World::World(MPI_Comm comm, const Torus& torus, RankOrder order) : state_(std::make_shared<WorldState>(comm, torus, order)) {}
+World::World(const MachineModel& machine) : state_(std::make_shared<WorldState>(MPI_COMM_WORLD, Torus(), RankOrder::given, &machine)) {}
 World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
 World World::outside() { return World(std::shared_ptr<WorldState>()); }
 World World::dry_run(std::int64_t ranks, const Torus& torus) { return World(std::make_shared<WorldState>(ranks, torus)); }
@@ -222,6 +224,38 @@ void World::agree(const std::function<void()>& work) const {
     const auto& state = present(state_);
     const CollectiveCall call(state.movement_communicator(), "World::agree");
     state.agree(work);
+}
+
+std::int64_t World::maximum(std::int64_t value) const {
+    const CollectiveCall call(present(state_).movement_communicator(), "World::maximum");
+    return state_->most(value);
+}
+
+std::int64_t World::sum(std::int64_t value) const {
+    const auto* const comm = present(state_).movement_communicator();
+    const CollectiveCall call(comm, "World::sum");
+    return comm ? comm->sum(value) : value;
+}
+
+double World::sum(double value) const {
+    const auto* const comm = present(state_).movement_communicator();
+    const CollectiveCall call(comm, "World::sum");
+    if (comm) comm->sum(&value, 1);
+    return value;
+}
+
+std::string World::from_first(std::string text) const {
+    const auto* const comm = present(state_).movement_communicator();
+    const CollectiveCall call(comm, "World::from_first");
+    if (comm) comm->broadcast(text, 0);
+    return text;
+}
+
+WorldMachine machine_of(const World& world) {
+    const auto& state = present(world.state());
+    WorldMachine result{state.machine(), state.dry() ? 1 : state.communicator().ranks_per_node(), state.plan_options().local.threads, {}};
+    for (const auto& grid : state.grids()) result.grids.emplace_back(grid.lengths);
+    return result;
 }
 
 void World::set_memory_limit(std::int64_t bytes) {

@@ -29,7 +29,8 @@ class Trace;
 /// Communicator, torus, memory accounts, and what is kept between statements: layouts, plans, workspace.
 class WorldState {
 public:
-    WorldState(MPI_Comm comm, const Torus& torus, RankOrder order);
+    /// @param constants  of the machine; null: the stored ones
+    WorldState(MPI_Comm comm, const Torus& torus, RankOrder order, const MachineModel* constants = nullptr);
     WorldState(std::int64_t ranks, const Torus& torus);
 
     std::int64_t size() const { return size_; }

@@ -4,7 +4,6 @@
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
-#include "io/file/output_claim.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -10,6 +10,9 @@
 
 namespace arges::io {
 
+/// What stands between the name that a file will get and a number: 0 for an OutputClaim, else that of a writer.
+inline constexpr char part_suffix[] = ".arges-part-";
+
 /// An owned file descriptor.
 class Descriptor {
 public:

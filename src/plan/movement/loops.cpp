@@ -2,8 +2,8 @@
 // that takes longer than lists, lists are kept.
 #include "plan/movement/loops.hpp"
 
+#include "arges/machine.hpp"
 #include "plan/movement/nest.hpp"
-#include "plan/product/machine_model.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
-#include "plan/product/machine_model.hpp"
+#include "arges/machine.hpp"
 
 #include "arges/error.hpp"
+#include "topology/interconnect.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "arges/group_mapping.hpp"
+#include "arges/machine.hpp"
 #include "layout/layout.hpp"
-#include "plan/product/machine_model.hpp"
 #include "topology/interconnect.hpp"
 
 #include <cstdint>

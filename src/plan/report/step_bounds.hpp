@@ -1,6 +1,7 @@
 /// Lower bounds and arithmetic intensity of the steps of a plan.
 #pragma once
 
+#include "arges/plan.hpp"
 #include "plan/product/plan_product.hpp"
 #include "plan/report/lower_bounds.hpp"
 
@@ -23,22 +24,6 @@ struct BoundedStep {
 BoundedStep bounded_step(const ProductPlan& plan);
 /// The product as a single statement.
 BoundedStep bounded_step(const Product& spec);
-
-/// A label's length in the tile that a rank should hold in its cache.
-struct TileLength {
-    std::string label;
-    double length = 1;
-};
-
-/// What bounds a step from below. Bytes per rank are input words received and results sent, and hold for the busiest rank.
-struct StepBounds {
-    double memory_independent_bytes = 0;
-    double memory_dependent_bytes = 0;  ///< with the memory that the options allow beside the step's tensors
-    double intensity = 0;               ///< rho: products per word moved into a cache of MachineModel::cache_bytes; infinite if all fits
-    std::vector<TileLength> tiles;      ///< that attain the intensity
-
-    double bytes() const { return memory_independent_bytes > memory_dependent_bytes ? memory_independent_bytes : memory_dependent_bytes; }
-};
 
 /// Bounds of lower_bounds.hpp for the tensors where they lie: what every rank has a copy of counts as owned by every rank. Where
 /// a symmetric tensor is unpacked, a stored word serves several places and zeros need none, so the bound is lower than that of a

@@ -1,24 +1,23 @@
-/// That a program will write a file, said before the work that leads to it, and the names of files that are not whole yet.
+/// @file output_claim.hpp
+/// That a program will write a file, said before the work that leads to it.
 #pragma once
-
-#include "io/file/parallel_file.hpp"
 
 #include <string>
 
-namespace arges::io {
-
-/// What stands between the name that a file will get and a number: 0 for a claim, else that of a writer.
-inline constexpr char part_suffix[] = ".arges-part-";
+namespace arges {
 
 /// While this lives no other claim for the same path is made, on any node that shares its file system and locks. The claim is an empty file
 /// under a lock beside the path, PATH.arges-part-0, which the next writer of the path removes where a program was killed.
 class OutputClaim {
 public:
+    /// No claim.
     OutputClaim() = default;
     /// Local; on one rank. @throws InvalidArgument if another program has a claim, or the folder cannot be written to
     explicit OutputClaim(const std::string& path);
     ~OutputClaim();
+    /// Takes the claim over.
     OutputClaim(OutputClaim&& other) noexcept;
+    /// Likewise.
     OutputClaim& operator=(OutputClaim&& other) noexcept;
 
     /// The file that says so.
@@ -26,7 +25,7 @@ public:
 
 private:
     std::string file_;
-    Descriptor lock_;
+    int lock_ = -1;  // a file descriptor
 };
 
-}  // namespace arges::io
+}  // namespace arges

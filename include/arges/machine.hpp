@@ -1,21 +1,42 @@
+/// @file machine.hpp
 /// The machine as plans see it: a few measured constants, its interconnect, and the file that keeps them.
 #pragma once
 
-#include "topology/interconnect.hpp"
+#include "arges/torus.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace arges {
 
+/// @cond
+class World;
+/// @endcond
+
+/// What is known of the interconnect beside the shape that a World is given.
+struct Interconnect {
+    Torus torus;                                ///< of a World of as many ranks that is given none; without lengths: none
+    std::vector<double> link_bytes_per_second;  ///< each way, by torus dimension, or one for all; empty: what a rank sends
+    double link_seconds = 0;                    ///< latency of a link
+    std::int64_t ranks_per_node = 0;            ///< 0: as detected
+    double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
+    double on_node_bytes_per_second = 0;        ///< that a rank sends to ranks of its node; 0: twice of what it sends to others
+    double on_node_message_seconds = 0;         ///< of a message to a rank of the node; 0: as of one to others
+    double overlap = 0;                         ///< share of the time of messages that passes while a rank computes, at most 1
+    /// All the same.
+    bool operator==(const Interconnect&) const = default;
+};
+
 /// Rates that turn flops and bytes into seconds, of one rank. Plans depend on their ratios. `arges calibrate` measures them.
 struct MachineModel {
-    double flops_per_second = 2e10;        ///< of products of large matrices
-    double half_rate_edge = 0;             ///< of square matrices whose products reach half of that; 0: all sizes reach it
-    double bytes_per_second = 4e9;         ///< between ranks
-    double copied_bytes_per_second = 6e9;  ///< local copies
-    double message_seconds = 5e-6;
+    double flops_per_second = 2e10;                  ///< of products of large matrices
+    double half_rate_edge = 0;                       ///< of square matrices whose products reach half of that; 0: all sizes reach it
+    double bytes_per_second = 4e9;                   ///< between ranks
+    double copied_bytes_per_second = 6e9;            ///< local copies
+    double message_seconds = 5e-6;                   ///< of a message between ranks
     double listed_element_seconds = 5e-9;            ///< to copy one element along lists of offsets
     double cache_bytes = 8 << 20;                    ///< a rank's share of the last-level cache: the fast memory of explain()'s intensities
     double nonzero_column_seconds = 1e-9;            ///< of MTTKRP in one mode, for a nonzero and a column
@@ -26,8 +47,9 @@ struct MachineModel {
     double vector_multiplication_seconds = 1.2e-10;  ///< likewise, in loops over vectors
     double packed_element_seconds = 1.2e-9;          ///< of one thread, to copy an element in another order
     double planning_seconds = 0;                     ///< to choose the plan of a product; 0: that costs nothing
-    Interconnect interconnect;
+    Interconnect interconnect;                       ///< what is known of it
 
+    /// @cond
     // Not calibrated: measured on one machine, and used where their ratios to each other count more than to the rest.
     static constexpr double listed_entry_seconds = 1e-7;      ///< to list an element of a movement
     static constexpr double looped_run_seconds = 1e-8;        ///< to begin an inner loop over elements of a movement
@@ -43,25 +65,29 @@ struct MachineModel {
     static constexpr double counted_index_seconds = 8e-9;    ///< likewise, where slices are counted
     static constexpr double sampled_index_seconds = 2.4e-7;  ///< of a sampled nonzero in a mode, for a candidate, with sending and sorting
     static constexpr double row_bytes = 3.2, row_messages = 0.4;  ///< of factor rows, in those of long messages: with packing and waiting
+    /// @endcond
 
     /// Seconds of a local product. The cost of a multiplication grows with 1/m + 1/n + 1/k, that is with what is read and written.
-    /// @param elements of both factors and the result  @param flops_per_product 2, or 8 of complex numbers
+    /// @param products, elements  multiplications; elements of both factors and the result
+    /// @param flops_per_product   2, or 8 of complex numbers
     double product_seconds(double products, double elements, double flops_per_product) const {
         return (products + half_rate_edge / 3 * elements) * flops_per_product / flops_per_second;
     }
     /// Is a plan worth choosing that makes runs faster which take so long with the plan that there is?
     bool is_worth_planning(double seconds) const { return seconds >= planning_seconds; }
+    /// All the same.
     bool operator==(const MachineModel&) const = default;
 };
 
 /// A constant with its name in files.
 struct MachineConstant {
-    const char* name;
-    double MachineModel::*value;
+    const char* name;             ///< as in the file
+    double MachineModel::*value;  ///< where it is
 };
 
-/// Those that every machine has, and those that may be unknown, which are 0 then.
+/// Those that every machine has.
 std::span<const MachineConstant> machine_constants();
+/// Those that may be unknown, which are 0 then.
 std::span<const MachineConstant> optional_machine_constants();
 
 /// Lines "name = value", one for each constant and for what is known of the interconnect, with a comment on top.
@@ -70,12 +96,14 @@ std::string to_text(const MachineModel& machine);
 /// The constants where nothing was measured: a rank of several threads multiplies as many times faster. Pure.
 MachineModel default_machine(int threads = 1);
 
-/// The constants that hold among so many ranks: those of a node where all of them are on one. Pure.
-/// @param ranks_per_node as detected; what the interconnect says comes first
+/// The constants that hold among so many ranks: those of a node where all of them are on one. The ranks of a node are as detected, but
+/// what the interconnect says comes first. Pure.
 MachineModel among_ranks(MachineModel machine, std::int64_t ranks, std::int64_t ranks_per_node);
 
 /// Reads such lines; blank lines and what follows a # do not count.
-/// @param file names the text in messages  @param machine has the constants that are not named
+/// @param text    the lines
+/// @param file    names the text in messages
+/// @param machine has the constants that are not named
 /// @throws InvalidArgument with file, line and cure for an unknown or repeated name, or a value that is not what it should be
 MachineModel parse_machine_model(const std::string& text, const std::string& file, MachineModel machine = {});
 
@@ -87,5 +115,42 @@ std::optional<MachineModel> read_machine_model(const std::string& file, const Ma
 /// file or the new one.
 /// @throws InvalidArgument naming the file if it cannot be written
 void write_machine_model(const std::string& file, const MachineModel& machine);
+
+/// Products of square matrices of one size.
+struct ProductRate {
+    std::int64_t edge = 0;        ///< of the matrices
+    double flops_per_second = 0;  ///< of the slowest rank
+};
+
+/// The rate of large matrices and the edge at which half of it is reached, from the seconds per multiplication of two sizes: these are
+/// proportional to 1 + half_rate_edge / edge. An edge that is not above 0 is given as 0. Pure.
+void set_product_rate(MachineModel& machine, const ProductRate& small, const ProductRate& large);
+
+/// What was measured, and the constants that follow from it. The same on every rank.
+struct MachineMeasurement {
+    MachineModel machine;               ///< the constants
+    std::vector<ProductRate> products;  ///< from the smallest matrices to the largest
+    std::int64_t ranks = 1;             ///< that measured
+    std::int64_t ranks_per_node = 1;    ///< of these
+    bool has_network = false;           ///< there are two ranks or more
+    bool has_nodes = false;             ///< they are on several nodes, with several ranks on each
+};
+
+/// Measures the constants in a few seconds, as `arges calibrate` does. Collective.
+/// @param world of all ranks that the machine is to be used with: World(MachineModel()) needs no file of constants
+/// @param ranks_per_node of ranks that follow each other; 0: as detected
+/// @throws InvalidArgument if the number of ranks is no multiple of it
+MachineMeasurement measure_machine(const World& world, std::int64_t ranks_per_node = 0);
+
+/// What the plans of a world rest on.
+struct WorldMachine {
+    MachineModel machine;             ///< the constants
+    std::int64_t ranks_per_node = 1;  ///< as detected
+    std::int64_t threads = 1;         ///< of a rank
+    std::vector<Torus> grids;         ///< on which products may run: first that of all ranks, then those that leave some idle
+};
+
+/// Collective; of a dry run local. The same on every rank.
+WorldMachine machine_of(const World& world);
 
 }  // namespace arges

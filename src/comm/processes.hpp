@@ -1,7 +1,5 @@
-/// MPI for the lifetime of a program, and programs that the launcher of another MPI started.
+/// The processes of a program, and programs that the launcher of another MPI started.
 #pragma once
-
-#include "comm/communicator.hpp"
 
 #include <mpi.h>
 
@@ -13,26 +11,10 @@
 
 namespace arges {
 
-/// Initialises MPI, and finalises it in the destructor.
-class MpiSession {
-public:
-    MpiSession(int& argc, char**& argv);
-    ~MpiSession();
-    MpiSession(const MpiSession&) = delete;
-    MpiSession& operator=(const MpiSession&) = delete;
-
-    /// Rank among all processes of the program.
-    int rank() const;
-    /// Ends all processes at once: only for an error that a single one of them sees.
-    [[noreturn]] void abort(int code) const;
-};
-
 /// True from MPI_Init on until MPI_Finalize. Local.
 bool mpi_is_running();
-/// The communicator of a handle as Fortran has them. Local.
-MPI_Comm communicator_of_fortran(std::int64_t handle);
-/// All processes of the program. MPI must be initialised. Collective.
-Communicator all_processes();
+/// The communicator of a handle as Fortran has them; nothing: all processes of the program. Local.
+MPI_Comm communicator_of_fortran(std::optional<std::int64_t> handle);
 
 /// What is wrong with how this process was started, and the cure; empty if nothing. MPI believes that it is alone, although a launcher
 /// started several processes: one of another MPI, or a batch system's without MPI's process manager. Each would compute everything by

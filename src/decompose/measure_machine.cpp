@@ -1,12 +1,14 @@
 // Each constant is the fastest of some runs, on the slowest rank: what a machine does where nothing disturbs it.
-#include "cli/measure_machine.hpp"
+#include "arges/machine.hpp"
 
 #include "arges/element_kernels.hpp"
 #include "arges/error.hpp"
 #include "arges/sparse_loops.hpp"
 #include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
+#include "comm/communicator.hpp"
 #include "decompose/cp/gram_solver.hpp"
+#include "interface/world/world_state.hpp"
 #include "layout/layout.hpp"
 #include "local/blas.hpp"
 #include "local/contract_plan.hpp"
@@ -26,7 +28,7 @@
 #include <limits>
 #include <string>
 
-namespace arges::cli {
+namespace arges {
 
 namespace {
 
@@ -121,36 +123,38 @@ void measure_contractions(const Communicator& comm, MachineModel& machine) {
 }
 
 /// A tensor without structure, whose factor rows a cache does not hold all of; columns as most decompositions have them.
-constexpr std::int64_t nonzeros = std::int64_t{1} << 17, rows = 20'000;
-constexpr int columns = 16, modes = 3;
+constexpr std::int64_t drawn_nonzeros = std::int64_t{1} << 17, drawn_rows = 20'000;
+constexpr int drawn_columns = 16, drawn_modes = 3;
 
 /// Seconds of MTTKRP for a nonzero and a column.
 double nonzero_seconds(const Communicator& comm) {
     sparse::LocalNonzeros<double> tensor;
-    tensor.rows.assign(modes, rows);
-    tensor.indices.resize(modes);
-    tensor.values.assign(nonzeros, 1.0);
-    for (std::size_t m = 0; m < modes; ++m)
-        for (std::uint64_t i = 0; i < nonzeros; ++i)
-            tensor.indices[m].push_back(splitmix(modes * i + m) % static_cast<std::uint64_t>(rows));
+    tensor.rows.assign(drawn_modes, drawn_rows);
+    tensor.indices.resize(drawn_modes);
+    tensor.values.assign(drawn_nonzeros, 1.0);
+    for (std::size_t m = 0; m < drawn_modes; ++m)
+        for (std::uint64_t i = 0; i < drawn_nonzeros; ++i)
+            tensor.indices[m].push_back(splitmix(drawn_modes * i + m) % static_cast<std::uint64_t>(drawn_rows));
     const std::vector<int> all{0, 1, 2};
-    const auto mttkrp = sparse::make_mttkrp(tensor, sparse::choose_format(sizeof(double), tensor.rows, nonzeros, all), all);
-    std::vector<double> factor(rows * columns, 0.5), result(factor);
-    const std::vector<sparse::RowMatrix<const double>> factors(modes, {factor.data(), rows, columns, columns});
+    const auto mttkrp = sparse::make_mttkrp(tensor, sparse::choose_format(sizeof(double), tensor.rows, drawn_nonzeros, all), all);
+    std::vector<double> factor(drawn_rows * drawn_columns, 0.5), result(factor);
+    const std::vector<sparse::RowMatrix<const double>> factors(drawn_modes, {factor.data(), drawn_rows, drawn_columns, drawn_columns});
     const double seconds = seconds_of(comm, [&] {
-        for (const int m : all) mttkrp->multiply(m, factors, {result.data(), rows, columns, columns});
+        for (const int m : all) mttkrp->multiply(m, factors, {result.data(), drawn_rows, drawn_columns, drawn_columns});
     });
-    return seconds / (modes * static_cast<double>(nonzeros) * columns);
+    return seconds / (drawn_modes * static_cast<double>(drawn_nonzeros) * drawn_columns);
 }
 
 /// Seconds to solve for a row, with its part of the Gram matrix, for each column.
 double row_seconds(const Communicator& comm) {
-    std::vector<double> matrix(rows * columns, 0.5);
-    decompose::Gram gram(columns * columns, 1.0);
-    for (int c = 0; c < columns; ++c) gram[c * (columns + 1)] = 1.0 + columns;
-    const decompose::GramSolver solver(gram, columns, std::numeric_limits<double>::epsilon());
-    const double seconds = seconds_of(comm, [&] { decompose::solve_rows<double>(solver, {matrix.data(), rows, columns, columns}); });
-    return seconds / (static_cast<double>(rows) * columns);
+    std::vector<double> matrix(drawn_rows * drawn_columns, 0.5);
+    decompose::Gram gram(drawn_columns * drawn_columns, 1.0);
+    for (int c = 0; c < drawn_columns; ++c) gram[c * (drawn_columns + 1)] = 1.0 + drawn_columns;
+    const decompose::GramSolver solver(gram, drawn_columns, std::numeric_limits<double>::epsilon());
+    const double seconds = seconds_of(comm, [&] {
+        decompose::solve_rows<double>(solver, {matrix.data(), drawn_rows, drawn_columns, drawn_columns});
+    });
+    return seconds / (static_cast<double>(drawn_rows) * drawn_columns);
 }
 
 /// Seconds of a multiplication of two nonzeros, in the square of a matrix that has them at random.
@@ -258,6 +262,12 @@ double ping_seconds(const Communicator& comm, const Pairing& pair) {
     return seconds / (2 * rounds);
 }
 
+/// Messages between ranks that are equally far from each other, one each way at a time.
+struct LinkRate {
+    double message_seconds = 0;   ///< half of the time in which a small message goes there and back
+    double bytes_per_second = 0;  ///< that a rank sends
+};
+
 LinkRate link_rate(const Communicator& comm, const Pairing& pair) {
     constexpr std::int64_t large = std::int64_t{1} << 22;
     return {ping_seconds(comm, pair), static_cast<double>(large) / swap_seconds(comm, pair, large)};
@@ -310,7 +320,8 @@ void set_product_rate(MachineModel& machine, const ProductRate& small, const Pro
     machine.half_rate_edge = by_edge / at_best;
 }
 
-MachineMeasurement measure_machine(const Communicator& comm, std::int64_t ranks_per_node) {
+MachineMeasurement measure_machine(const World& world, std::int64_t ranks_per_node) {
+    const auto& comm = communicator_of(world, "measure_machine");
     MachineMeasurement result;
     if (ranks_per_node > 0 && comm.size() % ranks_per_node != 0)
         throw InvalidArgument("--ranks-per-node says " + std::to_string(ranks_per_node) + ", but there are " + std::to_string(comm.size()) +
@@ -336,4 +347,4 @@ MachineMeasurement measure_machine(const Communicator& comm, std::int64_t ranks_
     return result;
 }
 
-}  // namespace arges::cli
+}  // namespace arges

@@ -1,6 +1,7 @@
-#include "comm/mpi_session.hpp"
+#include "comm/processes.hpp"
 
 #include "arges/error.hpp"
+#include "arges/mpi_session.hpp"
 
 #include <mpi.h>
 
@@ -33,8 +34,8 @@ bool mpi_is_running() {
     return has_begun != 0 && has_ended == 0;
 }
 
-MPI_Comm communicator_of_fortran(std::int64_t handle) { return MPI_Comm_f2c(static_cast<MPI_Fint>(handle)); }
-
-Communicator all_processes() { return Communicator(MPI_COMM_WORLD); }
+MPI_Comm communicator_of_fortran(std::optional<std::int64_t> handle) {
+    return handle ? MPI_Comm_f2c(static_cast<MPI_Fint>(*handle)) : MPI_COMM_WORLD;
+}
 
 }  // namespace arges
