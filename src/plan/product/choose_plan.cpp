@@ -67,7 +67,7 @@ private:
         if (!candidates_) candidates_.emplace(unmapped_, grid_, options_);
         std::size_t looked_at = 0;
         for (const auto& grid : grids) {
-            if (looked_at++ >= max_full_estimates && fits()) break;
+            if (is_slower(grid.seconds) || (looked_at++ >= max_full_estimates && fits())) break;
             if (options_.links && !known_.insert(grid.target).second) continue;
             const auto& axes = mapped(grid);
             if (is_slower(candidates_->least_seconds(axes))) continue;
