@@ -98,9 +98,9 @@ Hypergraph read(const std::string& file, const std::string& model) {
         tensor.indices.emplace_back(mode);
         tensor.lengths.push_back(*std::max_element(mode.begin(), mode.end()) + 1);
     }
-    const auto rows = nonempty_rows(tensor);
-    if (model == "fine") return fine_grain_hypergraph(tensor, rows);
-    return coarse_grain_hypergraph(tensor, rows, model == "coarse" ? CoarseWeights::by_mode : CoarseWeights::summed);
+    const SliceTable table(tensor);
+    if (model == "fine") return fine_grain_hypergraph(table);
+    return coarse_grain_hypergraph(table, model == "coarse" ? CoarseWeights::by_mode : CoarseWeights::summed);
 }
 
 void measure(const std::string& name, const Settings& settings, const Hypergraph& hypergraph) {

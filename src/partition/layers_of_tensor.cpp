@@ -63,8 +63,8 @@ std::vector<std::int64_t> nonzeros_of_equal_layers(std::span<const std::int64_t>
 
 SliceTable::SliceTable(const IndexView& view) : nonzeros(view.count()) {
     if (nonzeros > std::numeric_limits<std::uint32_t>::max())
-        throw Unsupported("distributions are counted for less than 2^32 nonzeros, not for " + std::to_string(nonzeros) +
-                          "; count them from a sample of the nonzeros");
+        throw Unsupported("distributions are counted, and hypergraphs made, of less than 2^32 nonzeros, not of " +
+                          std::to_string(nonzeros) + "; count them from a sample, or use a grid or contiguous slices");
     if (view.indices.size() != view.lengths.size())
         throw InvalidArgument("there are indices for " + std::to_string(view.indices.size()) + " modes and lengths for " +
                               std::to_string(view.lengths.size()));

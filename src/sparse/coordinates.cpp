@@ -14,33 +14,6 @@ namespace arges::sparse {
 
 namespace {
 
-/// Positions sorted by the columns, the first slowest.
-std::vector<std::int64_t> sorted(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {
-    std::vector<KeyWord> words;
-    std::vector<int> bits;
-    for (std::size_t first = 0; first < columns.size();) {
-        auto last = first;
-        int width = 0;
-        while (last < columns.size() && (last == first || width + index_bits(lengths[last]) <= 64)) width += index_bits(lengths[last++]);
-        words.emplace_back([&columns, &lengths, first, last](std::span<const std::int64_t> order, std::span<std::uint64_t> keys) {
-            const auto n = std::ssize(order);
-            std::fill(keys.begin(), keys.end(), 0);
-            for (auto c = first; c < last; ++c) {
-                const int shift = index_bits(lengths[c]);
-                const auto* const index = columns[c].data();
-#pragma omp parallel for schedule(static)
-                for (std::int64_t i = 0; i < n; ++i) {
-                    const std::size_t x = i;
-                    keys[x] = keys[x] << shift | static_cast<std::uint64_t>(index[order[x]]);
-                }
-            }
-        });
-        bits.push_back(width);
-        first = last;
-    }
-    return sorted_positions(count, words, bits);
-}
-
 __extension__ using WideKey = unsigned __int128;
 
 /// The indices of a nonzero as one number, the first column slowest. They must fit into it.
@@ -259,7 +232,8 @@ std::optional<Runs> all_runs(const JoinedLists& all, std::size_t columns, std::s
     if (merging) return merging;
     if (only_stretches) return {};
     const OneList one(all);
-    Runs runs{sorted(all.count(), one.columns(), lengths), large_vector<std::int64_t>(static_cast<std::size_t>(all.count()) + 1)};
+    Runs runs{lexicographic_positions<std::int64_t>(all.count(), one.columns(), lengths),
+              large_vector<std::int64_t>(static_cast<std::size_t>(all.count()) + 1)};
     std::size_t found = 0;
     for (std::size_t k = 0; k < runs.order.size(); ++k) {
         const auto differs = [&](const auto& c) { return c[runs.order[k]] != c[runs.order[k - 1]]; };
@@ -338,7 +312,7 @@ std::optional<std::vector<std::int64_t>> order_unless_sorted(std::int64_t count,
         if (is_sorted || stretches.begins.empty()) return {};
         return merged(key_of, std::move(stretches), all_bits).order;
     });
-    if (!order && !is_sorted) order = sorted(count, columns, lengths);
+    if (!order && !is_sorted) order = lexicographic_positions<std::int64_t>(count, columns, lengths);
     return order;
 }
 

@@ -87,45 +87,36 @@ MemoryTally sorting_memory(std::int64_t count) {
 }
 
 template <class Index>
-std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices, std::span<const std::int64_t> lengths,
-                                                  std::span<const int> modes) {
-    struct Word {
-        std::vector<int> modes;
-        int bits = 0;
-    };
-    std::vector<Word> groups(1);
-    for (int mode : modes) {
-        const int bits = index_bits(lengths[mode]);
-        if (groups.back().bits + bits > 64) groups.emplace_back();
-        groups.back().modes.push_back(mode);
-        groups.back().bits += bits;
-    }
+std::vector<std::int64_t> lexicographic_positions(std::int64_t count, std::span<const std::span<const Index>> columns,
+                                                  std::span<const std::int64_t> lengths) {
     std::vector<KeyWord> words;
     std::vector<int> bits;
-    for (const auto& group : groups) {
-        words.emplace_back([&indices, &lengths, group](std::span<const std::int64_t> order, std::span<std::uint64_t> keys) {
+    for (std::size_t first = 0; first < columns.size();) {
+        auto last = first;
+        int width = 0;
+        while (last < columns.size() && (last == first || width + index_bits(lengths[last]) <= 64)) width += index_bits(lengths[last++]);
+        words.emplace_back([columns, lengths, first, last](std::span<const std::int64_t> order, std::span<std::uint64_t> keys) {
+            const auto n = std::ssize(order);
             std::fill(keys.begin(), keys.end(), 0);
-            for (int mode : group.modes) {
-                const std::size_t m = mode;
-                const int shift = index_bits(lengths[m]);
-                const auto* index = indices[m].data();
-                const auto n = std::ssize(order);
+            for (auto c = first; c < last; ++c) {
+                const int shift = index_bits(lengths[c]);
+                const auto* const index = columns[c].data();
 #pragma omp parallel for schedule(static)
                 for (std::int64_t i = 0; i < n; ++i) {
                     const std::size_t x = i;
-                    keys[x] = (shift < 64 ? keys[x] << shift : 0) | static_cast<std::uint64_t>(index[order[x]]);
+                    keys[x] = keys[x] << shift | static_cast<std::uint64_t>(index[order[x]]);
                 }
             }
         });
-        bits.push_back(group.bits);
+        bits.push_back(width);
+        first = last;
     }
-    const auto count = indices.empty() ? 0 : std::ssize(indices[0]);
     return sorted_positions(count, words, bits);
 }
 
-template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::uint32_t>>&, std::span<const std::int64_t>,
-                                                           std::span<const int>);
-template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::int64_t>>&, std::span<const std::int64_t>,
-                                                           std::span<const int>);
+template std::vector<std::int64_t> lexicographic_positions(std::int64_t, std::span<const std::span<const std::uint32_t>>,
+                                                           std::span<const std::int64_t>);
+template std::vector<std::int64_t> lexicographic_positions(std::int64_t, std::span<const std::span<const std::int64_t>>,
+                                                           std::span<const std::int64_t>);
 
 }  // namespace arges::sparse

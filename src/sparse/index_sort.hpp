@@ -24,11 +24,23 @@ std::vector<std::int64_t> sorted_positions(std::int64_t count, std::span<const K
 /// Memory of sorted_positions() and lexicographic_positions(); what it holds at the end is the result. Pure.
 MemoryTally sorting_memory(std::int64_t count);
 
-/// The positions of nonzeros sorted by their index in modes[0], then modes[1], and so on. `indices` is by mode, `lengths` as
-/// well.
+/// The positions of nonzeros sorted by their index in the first column, then the second, and so on. @param lengths of the columns' modes
+template <class Index>
+std::vector<std::int64_t> lexicographic_positions(std::int64_t count, std::span<const std::span<const Index>> columns,
+                                                  std::span<const std::int64_t> lengths);
+
+/// Likewise by their index in modes[0], then modes[1], and so on. `indices` is by mode, `lengths` as well.
 template <class Index>
 std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices, std::span<const std::int64_t> lengths,
-                                                  std::span<const int> modes);
+                                                  std::span<const int> modes) {
+    std::vector<std::span<const Index>> columns;
+    std::vector<std::int64_t> of_columns;
+    for (int mode : modes) {
+        columns.emplace_back(indices[mode]);
+        of_columns.push_back(lengths[mode]);
+    }
+    return lexicographic_positions<Index>(indices.empty() ? 0 : std::ssize(indices[0]), columns, of_columns);
+}
 
 /// All values of `source` in a new order, with `padding` zeros behind them.
 template <class V>

@@ -164,16 +164,16 @@ TEST_F(SpreadPartition, SharesOfTensorsAreThoseOfTheModels) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const auto mine = part_of(random_sparse(seed), comm_);
         const auto whole = all_ranks(mine, comm_);
-        const auto view = decompose::view_of(whole);
-        const auto rows = nonempty_rows(view);
+        const SliceTable table(decompose::view_of(whole));
         const auto what = "seed " + std::to_string(seed);
         const auto fine = decompose::fine_grain_share(comm_, mine);
-        expect_gathered(fine, fine_grain_hypergraph(view, rows), {}, what);
+        expect_gathered(fine, fine_grain_hypergraph(table), {}, what);
         for (auto weights : {CoarseWeights::by_mode, CoarseWeights::summed}) {
             const auto coarse = decompose::coarse_grain_share(comm_, mine, weights);
-            expect_gathered(coarse.share, coarse_grain_hypergraph(view, rows, weights), {}, what);
-            ASSERT_EQ(coarse.slices.size(), rows.rows.size());
-            for (std::size_t m = 0; m < rows.rows.size(); ++m) EXPECT_EQ(gathered(comm_, coarse.slices[m]), rows.rows[m]) << what;
+            expect_gathered(coarse.share, coarse_grain_hypergraph(table, weights), {}, what);
+            ASSERT_EQ(coarse.slices.size(), table.modes.size());
+            for (std::size_t m = 0; m < table.modes.size(); ++m)
+                EXPECT_EQ(gathered(comm_, coarse.slices[m]), table.modes[m].slices) << what;
         }
     }
 }
@@ -184,14 +184,12 @@ TEST_F(SpreadPartition, SmallOnesAreThoseOfOneRank) {
         for (std::int64_t count : {std::int64_t{1}, std::int64_t{3}, comm_.size()}) {
             const auto mine = part_of(random_sparse(seed), comm_);
             const auto whole = all_ranks(mine, comm_);
-            const auto view = decompose::view_of(whole);
-            const auto rows = nonempty_rows(view);
+            const SliceTable table(decompose::view_of(whole));
             const auto fine = decompose::fine_grain_share(comm_, mine);
-            EXPECT_EQ(whole_parts(fine, partition_spread(team_, fine, count)),
-                      partition_hypergraph(fine_grain_hypergraph(view, rows), count));
+            EXPECT_EQ(whole_parts(fine, partition_spread(team_, fine, count)), partition_hypergraph(fine_grain_hypergraph(table), count));
             const auto coarse = decompose::coarse_grain_share(comm_, mine, CoarseWeights::by_mode).share;
             EXPECT_EQ(whole_parts(coarse, partition_spread(team_, coarse, count)),
-                      partition_hypergraph(coarse_grain_hypergraph(view, rows), count));
+                      partition_hypergraph(coarse_grain_hypergraph(table), count));
         }
 }
 
@@ -237,7 +235,7 @@ TEST_F(SpreadPartition, CutsAreNearThoseOfOneRank) {
     for (double strays : {0.05, 0.3})
         for (const bool in_order : {true, false}) {
             const auto tensor = block_tensor(48, 20, 16000, strays, random);
-            const auto whole = fine_grain_hypergraph(decompose::view_of(tensor), nonempty_rows(decompose::view_of(tensor)));
+            const auto whole = fine_grain_hypergraph(SliceTable(decompose::view_of(tensor)));
             std::vector<std::int64_t> owners;
             for (std::int64_t v = 0; v < whole.vertices(); ++v)
                 owners.push_back(in_order ? v * comm_.size() / whole.vertices() : v % comm_.size());
@@ -261,8 +259,7 @@ TEST_F(SpreadPartition, AllConstraintsAreBalanced) {
     for (auto weights : {CoarseWeights::by_mode, CoarseWeights::summed}) {
         const auto mine = part_of(block_tensor(24, 40, 20000, 0.1, random), comm_);
         const auto whole = all_ranks(mine, comm_);
-        const auto view = decompose::view_of(whole);
-        const auto h = coarse_grain_hypergraph(view, nonempty_rows(view), weights);
+        const auto h = coarse_grain_hypergraph(SliceTable(decompose::view_of(whole)), weights);
         const auto share = decompose::coarse_grain_share(comm_, mine, weights).share;
         for (std::int64_t count : {std::int64_t{2}, comm_.size()}) {
             auto options = far_coarsened();

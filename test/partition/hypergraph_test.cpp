@@ -39,12 +39,13 @@ std::string message(const HypergraphData& data) {
 }
 
 /// Part of nonzeros by their number, cut of the nets of each mode doubled: both phases.
-std::vector<std::int64_t> volumes_by_mode(const Hypergraph& h, const NonemptyRows& rows, const VertexParts& parts) {
+std::vector<std::int64_t> volumes_by_mode(const Hypergraph& h, const SliceTable& table, const VertexParts& parts) {
+    const auto first = first_slices(table);
     const auto lambda = connectivity(h, parts);
     std::vector<std::int64_t> result;
-    for (std::size_t m = 0; m + 1 < rows.first.size(); ++m) {
+    for (std::size_t m = 0; m + 1 < first.size(); ++m) {
         std::int64_t sum = 0;
-        for (auto net = rows.first[m]; net < rows.first[m + 1]; ++net) sum += 2 * (lambda[static_cast<std::size_t>(net)] - 1);
+        for (auto net = first[m]; net < first[m + 1]; ++net) sum += 2 * (lambda[static_cast<std::size_t>(net)] - 1);
         result.push_back(sum);
     }
     return result;
@@ -113,23 +114,16 @@ TEST(Hypergraph, RefusesWhatIsNone) {
 /// The 3 x 3 x 3 tensor of hypertensor-sc15, Figure 1: nonzeros (1,2,3), (2,3,1), (3,1,2).
 TEST(HypergraphModels, CutsOfTheExampleAreThoseOfThePaper) {
     const TensorIndices tensor({3, 3, 3}, {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}});
-    const auto rows = nonempty_rows(tensor.view());
-    const auto coarse = coarse_grain_hypergraph(tensor.view(), rows);
+    const SliceTable table(tensor.view());
+    const auto coarse = coarse_grain_hypergraph(table);
     EXPECT_EQ(coarse.vertices(), 9);
     EXPECT_EQ(coarse.constraints(), 3);
     EXPECT_EQ(cut(coarse, every_vertex_alone(coarse)), 18);
 
-    const auto fine = fine_grain_hypergraph(tensor.view(), rows, {.row_vertices = true});
-    EXPECT_EQ(fine.vertices(), 12);
-    EXPECT_EQ(fine.total_weights(), (std::vector<std::int64_t>{3, 3, 3, 9}));
-    VertexParts beside(12);
-    for (std::size_t x = 0; x < 3; ++x) {
-        beside[x] = static_cast<std::int32_t>(x);
-        for (std::size_t m = 0; m < 3; ++m)
-            beside[static_cast<std::size_t>(3 + rows.first[m] + rows.position[m][x])] = static_cast<std::int32_t>(x);
-    }
-    EXPECT_EQ(cut(fine, beside), 0);
-    EXPECT_EQ(cut(fine, every_vertex_alone(fine)), 9);
+    const auto fine = fine_grain_hypergraph(table);
+    EXPECT_EQ(fine.vertices(), 3);
+    EXPECT_EQ(fine.nets(), 9);
+    EXPECT_EQ(cut(fine, every_vertex_alone(fine)), 0);
 }
 
 TEST(HypergraphModels, HaveTheNetsOfTheDefinition) {
@@ -137,13 +131,14 @@ TEST(HypergraphModels, HaveTheNetsOfTheDefinition) {
     for (int i = 0; i < 100; ++i) {
         const auto tensor = random_tensor(2 + static_cast<int>(random.below(4)), random.below(40), random);
         const auto view = tensor.view();
-        const auto rows = nonempty_rows(view);
+        const SliceTable table(view);
+        const auto first = first_slices(table);
         const auto order = view.lengths.size();
         std::map<std::pair<std::size_t, std::int64_t>, std::set<std::uint32_t>> coarse_nets, fine_nets;
         const auto number = [&](std::size_t m, std::int64_t x) {
-            const auto& of_mode = rows.rows[m];
+            const auto& of_mode = table.modes[m].slices;
             const auto row = std::lower_bound(of_mode.begin(), of_mode.end(), view.indices[m][static_cast<std::size_t>(x)]);
-            return static_cast<std::uint32_t>(rows.first[m] + (row - of_mode.begin()));
+            return static_cast<std::uint32_t>(first[m] + (row - of_mode.begin()));
         };
         for (std::int64_t x = 0; x < view.count(); ++x)
             for (std::size_t m = 0; m < order; ++m) {
@@ -151,13 +146,13 @@ TEST(HypergraphModels, HaveTheNetsOfTheDefinition) {
                 for (std::size_t other = 0; other < order; ++other)
                     coarse_nets[{m, view.indices[m][static_cast<std::size_t>(x)]}].insert(number(other, x));
             }
-        const auto coarse = coarse_grain_hypergraph(view, rows), fine = fine_grain_hypergraph(view, rows);
+        const auto coarse = coarse_grain_hypergraph(table), fine = fine_grain_hypergraph(table);
         ASSERT_EQ(coarse.nets(), static_cast<std::int64_t>(coarse_nets.size()));
         ASSERT_EQ(fine.nets(), coarse.nets());
         std::int64_t net = 0;
         for (const auto& [slice, vertices] : coarse_nets) {
             auto expected = vertices;
-            for (auto row = rows.first[slice.first]; row < rows.first[slice.first + 1]; ++row)
+            for (auto row = first[slice.first]; row < first[slice.first + 1]; ++row)
                 if (row != net) expected.erase(static_cast<std::uint32_t>(row));
             const auto pins = coarse.pins(net), nonzeros = fine.pins(net);
             EXPECT_EQ(std::set<std::uint32_t>(pins.begin(), pins.end()), expected);
@@ -165,7 +160,7 @@ TEST(HypergraphModels, HaveTheNetsOfTheDefinition) {
             EXPECT_EQ(coarse.weight(net, static_cast<int>(slice.first)), static_cast<std::int64_t>(nonzeros.size()));
             ++net;
         }
-        const auto summed = coarse_grain_hypergraph(view, rows, CoarseWeights::summed);
+        const auto summed = coarse_grain_hypergraph(table, CoarseWeights::summed);
         EXPECT_EQ(summed.total_weights(), std::vector<std::int64_t>{view.count() * static_cast<std::int64_t>(order)});
         EXPECT_EQ(summed.pin_count(), coarse.pin_count());
     }
@@ -173,27 +168,26 @@ TEST(HypergraphModels, HaveTheNetsOfTheDefinition) {
 
 TEST(HypergraphModels, LongModesTakeNoArraysOfTheirLength) {
     const TensorIndices tensor({std::int64_t{1} << 50, 4}, {{std::int64_t{1} << 49, 3}, {5, 3}, {std::int64_t{1} << 49, 0}});
-    const auto rows = nonempty_rows(tensor.view());
-    EXPECT_EQ(rows.rows[0], (std::vector<std::int64_t>{5, std::int64_t{1} << 49}));
-    EXPECT_EQ(rows.position[0], (std::vector<std::uint32_t>{1, 0, 1}));
-    EXPECT_EQ(rows.first, (std::vector<std::int64_t>{0, 2, 4}));
-    EXPECT_THROW(fine_grain_hypergraph(tensor.view(), rows, {.all_slices = true}), InvalidArgument);
+    const SliceTable table(tensor.view());
+    EXPECT_EQ(table.modes[0].slices, (std::vector<std::int64_t>{5, std::int64_t{1} << 49}));
+    EXPECT_EQ(table.modes[0].slice, (std::vector<std::uint32_t>{1, 0, 1}));
+    EXPECT_EQ(first_slices(table), (std::vector<std::int64_t>{0, 2, 4}));
+    EXPECT_EQ(fine_grain_hypergraph(table).nets(), 4);
     const TensorIndices outside({2, 2}, {{0, 2}});
-    EXPECT_THROW(nonempty_rows(outside.view()), InvalidArgument);
+    EXPECT_THROW(SliceTable(outside.view()), InvalidArgument);
 }
 
 TEST(HypergraphModels, VolumesOfARealTensorAreKnown) {
     const auto tensor = test_tensor("wn18rr-3d.tns.gz");
-    const auto view = tensor.view();
-    const auto rows = nonempty_rows(view);
-    const auto fine = fine_grain_hypergraph(view, rows);
+    const SliceTable table(tensor.view());
+    const auto fine = fine_grain_hypergraph(table);
     VertexParts distributed(static_cast<std::size_t>(fine.vertices())), blocks(distributed.size());
     for (std::size_t v = 0; v < distributed.size(); ++v) {
         distributed[v] = static_cast<std::int32_t>(v % 4);
         blocks[v] = static_cast<std::int32_t>(v * 4 / blocks.size());
     }
-    EXPECT_EQ(volumes_by_mode(fine, rows, distributed), (std::vector<std::int64_t>{75394, 41374, 66}));
-    EXPECT_EQ(volumes_by_mode(fine, rows, blocks), (std::vector<std::int64_t>{4, 39880, 66}));
+    EXPECT_EQ(volumes_by_mode(fine, table, distributed), (std::vector<std::int64_t>{75394, 41374, 66}));
+    EXPECT_EQ(volumes_by_mode(fine, table, blocks), (std::vector<std::int64_t>{4, 39880, 66}));
 }
 
 }  // namespace

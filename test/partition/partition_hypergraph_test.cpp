@@ -205,9 +205,7 @@ TEST(PartitionHypergraph, RefusesWrongOptions) {
 TEST(PartitionHypergraph, RealTensorsAreCutFarBelowBlocks) {
     for (const auto* name : {"wn18rr-3d.tns.gz", "yago-4d.tns.gz"}) {
         const auto tensor = test_tensor(name);
-        const auto view = tensor.view();
-        const auto rows = nonempty_rows(view);
-        const auto fine = fine_grain_hypergraph(view, rows);
+        const auto fine = fine_grain_hypergraph(SliceTable(tensor.view()));
         const auto parts = partition_hypergraph(fine, 16);
         expect_balance(fine, parts, 16, 0.03);
         EXPECT_LT(2 * cut(fine, parts), cut(fine, contiguous_parts(fine, 16))) << name;

@@ -1,6 +1,7 @@
-// TTMc on tensors with heavy slices, which threads share.
+// TTMc on tensors of all orders, and on ones with heavy slices, which threads share.
 #include "sparse/ttmc.hpp"
 
+#include "arges/error.hpp"
 #include "sparse/random_nonzeros.hpp"
 #include "support/threads.hpp"
 
@@ -44,11 +45,13 @@ TYPED_TEST_SUITE(TtmcOfThreads, Types);
 TYPED_TEST(TtmcOfThreads, EqualsSumsOfAllNonzerosAndIsTheSameWithAnyNumberOfThem) {
     using T = TypeParam;
     std::uint64_t seed = 900;
-    for (const auto& shape : skewed_shapes()) {
+    auto all = skewed_shapes();
+    for (const auto& shape : shapes()) all.push_back(shape);
+    for (const auto& shape : all) {
         const auto x = random_nonzeros<T>(shape, ++seed);
         std::vector<RowMatrix<const T>> factors;
         std::vector<Matrices<T>> kept;
-        for (std::size_t m = 0; m < x.rows.size(); ++m) kept.emplace_back(x.rows, 2 + static_cast<int>(m), ++seed);
+        for (int m = 0; m < x.order(); ++m) kept.emplace_back(x.rows, x.order() > 4 ? 1 + m % 2 : 2 + m, ++seed);
         for (std::size_t m = 0; m < x.rows.size(); ++m) factors.push_back(kept[m].views[m]);
         for (int mode = 0; mode < x.order(); ++mode) {
             SCOPED_TRACE(name(shape) + ", mode " + std::to_string(mode));
@@ -70,7 +73,10 @@ TYPED_TEST(TtmcOfThreads, EqualsSumsOfAllNonzerosAndIsTheSameWithAnyNumberOfThem
                 }
                 EXPECT_EQ(out, first) << threads << " threads";
             }
+            const RowMatrix<T> too_wide{first.data(), rows, static_cast<int>(width) + 1, width + 1};
+            EXPECT_THROW(ttmc.multiply(factors, too_wide), InvalidArgument);
         }
+        EXPECT_THROW(Ttmc<T>(x, x.order()), InvalidArgument);
     }
 }
 

@@ -103,18 +103,17 @@ partition::HypergraphData data_of(std::vector<Pin> pins, std::int64_t vertices, 
 
 partition::HypergraphShare fine_grain_share(const Communicator& comm, const sparse::NonzeroIndices& nonzeros) {
     partition::HypergraphShare result;
-    partition::NonemptyRows rows;
+    std::vector<std::vector<std::int64_t>> slices;
     const auto counts = gathered(comm, std::vector<std::int64_t>{nonzeros.count()});
     comm.agree([&] {
-        const auto view = view_of(nonzeros);
-        rows = partition::nonempty_rows(view);
-        result.hypergraph = partition::fine_grain_hypergraph(view, rows);
+        partition::SliceTable table(view_of(nonzeros));
+        result.hypergraph = partition::fine_grain_hypergraph(table);
+        for (auto& mode : table.modes) slices.push_back(std::move(mode.slices));
         result.vertices.resize(nonzeros.count());
         std::iota(result.vertices.begin(), result.vertices.end(),
                   std::accumulate(counts.begin(), counts.begin() + comm.rank(), std::int64_t{0}));
-        release(rows.position);
     });
-    for (const auto& mine : rows.rows) {
+    for (const auto& mine : slices) {
         const auto list = nonempty_slices(comm, mine);
         const auto numbers = renumbered(comm, list, mine);
         comm.agree([&] {

@@ -90,9 +90,8 @@ private:
             to_string(layers));
     }
     void add_hypergraphs(std::int64_t ranks) {
-        const auto rows = partition::nonempty_rows(view_);
-        add("fine-hypergraph", count_distribution(table_, with_rule(partition::fine_by_hypergraph(view_, rows, ranks))));
-        add("coarse-hypergraph", count_distribution(table_, partition::coarse_by_hypergraph(view_, rows, ranks)));
+        add("fine-hypergraph", count_distribution(table_, with_rule(partition::fine_by_hypergraph(table_, ranks))));
+        add("coarse-hypergraph", count_distribution(table_, partition::coarse_by_hypergraph(table_, ranks)));
     }
 
     const partition::SliceTable& table_;
@@ -130,10 +129,10 @@ void with_all_indices(const SparseState& tensor, const std::function<void(const 
 }
 
 partition::Hypergraph hypergraph_of(const partition::IndexView& view, HypergraphModel model) {
-    const auto rows = partition::nonempty_rows(view);
-    if (model == HypergraphModel::fine) return partition::fine_grain_hypergraph(view, rows);
-    return partition::coarse_grain_hypergraph(
-        view, rows, model == HypergraphModel::coarse ? partition::CoarseWeights::by_mode : partition::CoarseWeights::summed);
+    const partition::SliceTable table(view);
+    if (model == HypergraphModel::fine) return partition::fine_grain_hypergraph(table);
+    return partition::coarse_grain_hypergraph(table, model == HypergraphModel::coarse ? partition::CoarseWeights::by_mode
+                                                                                      : partition::CoarseWeights::summed);
 }
 
 }  // namespace

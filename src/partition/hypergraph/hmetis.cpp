@@ -170,10 +170,6 @@ Hypergraph read_hmetis(std::istream& in, const std::string& name) {
     return Hypergraph(std::move(data));
 }
 
-void write_partition(std::ostream& out, const VertexParts& parts) {
-    for (auto part : parts) out << part << '\n';
-}
-
 VertexParts read_partition(std::istream& in, const std::string& name, std::int64_t vertices, std::int64_t parts, const std::string& what) {
     const auto expected = std::to_string(vertices) + " " + what;
     Lines lines(in, name,

@@ -20,9 +20,6 @@ void write_hmetis(std::ostream& out, const Hypergraph& hypergraph);
 /// @throws InvalidArgument with the line number for anything that is not of this form
 Hypergraph read_hmetis(std::istream& in, const std::string& name);
 
-/// One 0-based part per line.
-void write_partition(std::ostream& out, const VertexParts& parts);
-
 /// Reads the parts of `vertices` vertices, one 0-based number below `parts` per line, without comments and empty lines.
 /// @param name of the file @param what the vertices are: both for messages
 /// @throws InvalidArgument with the line number and the cure
