@@ -3,8 +3,6 @@
 
 #include "arges/error.hpp"
 #include "arges/tensor.hpp"
-#include "base/buffer.hpp"
-#include "base/math.hpp"
 #include "comm/values.hpp"
 #include "interface/world/world_state.hpp"
 #include "sparse/row_matrix.hpp"
@@ -35,31 +33,6 @@ std::size_t checked_mode(const std::string& title, int mode, int order);
 /// @param values how many, by mode
 void check_rows(const std::string& title, const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& columns,
                 const std::vector<std::vector<std::int64_t>>& rows, const std::vector<std::int64_t>& values);
-template <class T>
-void check_rows(const std::string& title, const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& columns,
-                const std::vector<std::vector<std::int64_t>>& rows, const std::vector<std::vector<T>>& factors) {
-    std::vector<std::int64_t> values;
-    for (const auto& factor : factors) values.push_back(std::ssize(factor));
-    check_rows(title, lengths, columns, rows, values);
-}
-
-/// A whole factor on every rank, row by row; rows that nobody has are zero. Collective.
-template <class T>
-std::vector<T> gathered_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
-                             std::int64_t length, std::int64_t columns) {
-    const auto all_rows = gathered(comm, rows);
-    const auto all_values = gathered(comm, values);
-    std::vector<T> result;
-    comm.agree([&] {
-        if (std::ssize(all_values) != std::ssize(all_rows) * columns)
-            throw InvalidArgument("model: the ranks have rows of different lengths; give the same components on all");
-        const auto elements = saturated_product(length, columns);
-        result.assign(static_cast<std::size_t>(array_bytes(elements, sizeof(T))) / sizeof(T), T(0));
-    });
-    for (std::int64_t i = 0; i < std::ssize(all_rows); ++i)
-        std::copy_n(all_values.data() + i * columns, columns, result.data() + all_rows[i] * columns);
-    return result;
-}
 
 /// Rows begin <= i < end of a matrix as a tensor of (end - begin) x columns; rows that nobody has are zero. Collective.
 /// @param rows   numbers of the rows that this rank has
