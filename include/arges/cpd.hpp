@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace arges {
@@ -88,24 +89,44 @@ struct CpIteration {
     CpStep step = CpStep::exact;       ///< how products were found; the last iteration is always exact
 };
 
-/// A decomposition. Each rank has rows of the factors; components are ordered by falling weight.
+/// The factors of a model. Each rank has rows of them.
 template <class T>
-class CpModel {
+class ModelFactors {
 public:
     /// Number of modes.
-    int order() const { return factors_.size(); }
-    /// Number of components.
-    int rank() const { return lambda_.size(); }
-    /// Weights of the components; columns of the factors have length 1.
-    const std::vector<double>& lambda() const { return lambda_; }
-    /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices are zero, and nobody has them.
+    int order() const { return lengths_.size(); }
+    /// Numbers of rows of the factors, which are the lengths of the tensor.
+    const std::vector<std::int64_t>& lengths() const { return lengths_; }
+    /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices of a sparse tensor are zero, and
+    /// nobody has them.
     /// @throws InvalidArgument if there is no such mode
     const std::vector<std::int64_t>& rows(int mode) const;
     /// These rows, one after the other.
     /// @throws InvalidArgument if there is no such mode
     const std::vector<T>& factor(int mode) const;
-    /// Numbers of rows of the factors.
-    const std::vector<std::int64_t>& lengths() const { return lengths_; }
+
+protected:
+    ModelFactors(const char* title, std::vector<std::int64_t> lengths, std::vector<std::vector<std::int64_t>> rows,
+                 std::vector<std::vector<T>> factors)
+        : title_(title), lengths_(std::move(lengths)), rows_(std::move(rows)), factors_(std::move(factors)) {}
+    void check(const std::vector<std::int64_t>& columns) const;
+    std::vector<T> gathered(const World& world, int mode, const std::vector<std::int64_t>& columns) const;
+
+private:
+    const char* title_;
+    std::vector<std::int64_t> lengths_;
+    std::vector<std::vector<std::int64_t>> rows_;
+    std::vector<std::vector<T>> factors_;
+};
+
+/// A decomposition. Components are ordered by falling weight.
+template <class T>
+class CpModel : public ModelFactors<T> {
+public:
+    /// Number of components.
+    int rank() const { return lambda_.size(); }
+    /// Weights of the components; columns of the factors have length 1.
+    const std::vector<double>& lambda() const { return lambda_; }
     /// A whole factor on every rank, row by row. Collective. For factors that fit into memory.
     /// @throws InvalidArgument if there is no such mode, or in a dry run
     std::vector<T> gather(int mode) const;
@@ -124,10 +145,7 @@ public:
 
 private:
     World world_;
-    std::vector<std::int64_t> lengths_;
     std::vector<double> lambda_;
-    std::vector<std::vector<std::int64_t>> rows_;
-    std::vector<std::vector<T>> factors_;
 };
 
 /// A decomposition and how it was found. Numbers are those of the busiest rank. An iteration whose numbers are not finite ends

@@ -46,9 +46,9 @@ struct TuckerOptions {
     std::function<bool()> stop{};                       ///< hooi: as CpOptions::stop
 };
 
-/// A decomposition. Each rank has rows of the factors, whose columns are orthonormal, and its part of the core.
+/// A decomposition. Columns of the factors are orthonormal; each rank has its part of the core.
 template <class T>
-class TuckerModel {
+class TuckerModel : public ModelFactors<T> {
 public:
     /// Puts a model together from each rank's rows, as CpModel does; a row of a factor has an element for each index of the core
     /// in its mode. Local.
@@ -56,21 +56,10 @@ public:
     TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows,
                 std::vector<std::vector<T>> factors);
 
-    /// Number of modes.
-    int order() const { return lengths_.size(); }
-    /// Lengths of the tensor.
-    const std::vector<std::int64_t>& lengths() const { return lengths_; }
     /// Lengths of the core.
     const std::vector<std::int64_t>& ranks() const { return core_.extents(); }
     /// G.
     const Tensor<T>& core() const { return core_; }
-    /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices of a sparse tensor are zero, and
-    /// nobody has them.
-    /// @throws InvalidArgument if there is no such mode
-    const std::vector<std::int64_t>& rows(int mode) const;
-    /// These rows, one after the other.
-    /// @throws InvalidArgument if there is no such mode
-    const std::vector<T>& factor(int mode) const;
     /// A whole factor on every rank, row by row. Collective.
     /// @throws InvalidArgument if there is no such mode, or in a dry run
     std::vector<T> gather(int mode) const;
@@ -80,10 +69,7 @@ public:
     double compression() const;
 
 private:
-    std::vector<std::int64_t> lengths_;
     Tensor<T> core_;
-    std::vector<std::vector<std::int64_t>> rows_;
-    std::vector<std::vector<T>> factors_;
 };
 
 /// What was done for one mode. Seconds and bytes are those of this rank, unless they are those of the busiest one. Bytes are

@@ -119,14 +119,7 @@ private:
     }
 
     Layout project(const Layout& whole, int mode, std::int64_t& held) {
-        auto extents = whole.extents();
-        extents[mode] = ranks_[mode];
-        std::vector<SlotMapping> mapping;
-        for (int s = 0; s < whole.slots(); ++s) {
-            mapping.emplace_back();
-            mapping.back().torus = whole.mapping(s).all();
-        }
-        Layout result(whole.grid(), std::move(extents), Symmetry::none(whole.order()), std::move(mapping));
+        auto result = layout_with_length(whole, mode, ranks_[mode]);
         tally_.hold(bytes(result));
         tally_.pass(std::min(bytes(whole) + bytes(result), local::max_workspace_bytes));
         tally_.hold(-held);

@@ -1,15 +1,10 @@
 /// Rows of factor matrices, which ranks have, as tensors.
 #pragma once
 
-#include "arges/error.hpp"
 #include "arges/tensor.hpp"
-#include "base/buffer.hpp"
-#include "base/math.hpp"
-#include "comm/values.hpp"
+#include "comm/communicator.hpp"
 #include "interface/world/world_state.hpp"
-#include "sparse/row_matrix.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -35,31 +30,6 @@ std::size_t checked_mode(const std::string& title, int mode, int order);
 /// @param values how many, by mode
 void check_rows(const std::string& title, const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& columns,
                 const std::vector<std::vector<std::int64_t>>& rows, const std::vector<std::int64_t>& values);
-template <class T>
-void check_rows(const std::string& title, const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& columns,
-                const std::vector<std::vector<std::int64_t>>& rows, const std::vector<std::vector<T>>& factors) {
-    std::vector<std::int64_t> values;
-    for (const auto& factor : factors) values.push_back(std::ssize(factor));
-    check_rows(title, lengths, columns, rows, values);
-}
-
-/// A whole factor on every rank, row by row; rows that nobody has are zero. Collective.
-template <class T>
-std::vector<T> gathered_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
-                             std::int64_t length, std::int64_t columns) {
-    const auto all_rows = gathered(comm, rows);
-    const auto all_values = gathered(comm, values);
-    std::vector<T> result;
-    comm.agree([&] {
-        if (std::ssize(all_values) != std::ssize(all_rows) * columns)
-            throw InvalidArgument("model: the ranks have rows of different lengths; give the same components on all");
-        const auto elements = saturated_product(length, columns);
-        result.assign(static_cast<std::size_t>(array_bytes(elements, sizeof(T))) / sizeof(T), T(0));
-    });
-    for (std::int64_t i = 0; i < std::ssize(all_rows); ++i)
-        std::copy_n(all_values.data() + i * columns, columns, result.data() + all_rows[i] * columns);
-    return result;
-}
 
 /// Rows begin <= i < end of a matrix as a tensor of (end - begin) x columns; rows that nobody has are zero. Collective.
 /// @param rows   numbers of the rows that this rank has
@@ -84,22 +54,6 @@ Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, 
 /// The places of rows among those that all ranks have, or -1 where nobody has one. Collective.
 std::vector<std::int64_t> places_of_rows(const Communicator& comm, const std::vector<std::int64_t>& rows,
                                          std::span<const std::int64_t> wanted);
-
-/// Rows of a matrix that ranks have, taken to where others want them; rows that nobody has become zero. Collective.
-/// @param rows   numbers of the rows that this rank has
-/// @param values these rows, one after the other
-/// @param wanted numbers of the rows of `matrix`
-template <class T>
-void take_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
-               std::span<const std::int64_t> wanted, sparse::RowMatrix<T> matrix) {
-    const auto places = places_of_rows(comm, rows, wanted.first(matrix.rows));
-    const auto all_values = gathered(comm, values);
-    for (std::int64_t i = 0; i < matrix.rows; ++i)
-        if (places[i] < 0)
-            std::fill_n(matrix.row(i), matrix.columns, T(0));
-        else
-            std::copy_n(all_values.data() + places[i] * matrix.columns, matrix.columns, matrix.row(i));
-}
 
 /// Labels of so many dimensions, which no other label of a statement has: {"x1", "x2"} for letter x.
 std::vector<std::string> numbered_labels(char letter, int count);

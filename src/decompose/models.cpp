@@ -3,8 +3,10 @@
 #include "arges/cpd.hpp"
 #include "arges/error.hpp"
 #include "arges/tucker.hpp"
+#include "base/buffer.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/model_arguments.hpp"
 #include "interface/dense/tensor_state.hpp"
@@ -68,61 +70,99 @@ void read_factor(const Communicator& comm, const io::KruskalShape& shape, std::s
 constexpr std::int64_t difference_parts = 16;
 const char* const tucker_title = "Tucker model";
 
-/// Labels {"x1", "y1"} of the factor of a mode.
-Labels factor_labels(int mode) { return std::vector<std::string>{"x" + std::to_string(mode + 1), "y" + std::to_string(mode + 1)}; }
+template <class T>
+std::vector<std::int64_t> columns_of(const CpModel<T>& model) {
+    return std::vector<std::int64_t>(model.order(), model.rank());
+}
+template <class T>
+const std::vector<std::int64_t>& columns_of(const TuckerModel<T>& model) {
+    return model.ranks();
+}
+
+/// The elements of a model in some ranges: `product` times the rows of all factors that are there.
+/// @param labels  of the factors' columns
+/// @param weights of the first factor's columns; none: all are 1
+template <class T, class Model>
+Tensor<T> product_with_factors(const Model& model, const char* title, decompose::IndexRanges ranges, Expression<T> product,
+                               const std::vector<std::string>& labels, const std::vector<double>& weights) {
+    ranges = decompose::checked_ranges(title, model.lengths(), std::move(ranges));
+    if (model.order() == 0) throw InvalidArgument(std::string(title) + ": it has no modes, so there is nothing to reconstruct");
+    const auto rows = decompose::numbered_labels('x', model.order());
+    const auto columns = columns_of(model);
+    std::vector<std::int64_t> extents;
+    for (std::size_t m = 0; m < rows.size(); ++m) {
+        auto values = model.factor(m);
+        for (std::size_t x = 0; m == 0 && !weights.empty() && x < values.size(); ++x)
+            values[x] *= static_cast<T>(weights[x % weights.size()]);
+        const auto factor = decompose::factor_tensor<T>(model.world(), model.rows(m), values, columns[m], ranges.begin[m], ranges.end[m]);
+        extents.push_back(factor.extents()[0]);
+        product = product * factor[Labels(std::vector<std::string>{rows[m], labels[m]})];
+    }
+    Tensor<T> result(model.world(), extents, "model");
+    result[Labels(rows)] = product;
+    return result;
+}
 
 std::string mode_name(std::size_t mode) { return "mode_" + std::to_string(mode + 1); }
 
 }  // namespace
 
 template <class T>
+void ModelFactors<T>::check(const std::vector<std::int64_t>& columns) const {
+    std::vector<std::int64_t> values;
+    for (const auto& factor : factors_) values.push_back(std::ssize(factor));
+    decompose::check_rows(title_, lengths_, columns, rows_, values);
+}
+
+template <class T>
+const std::vector<std::int64_t>& ModelFactors<T>::rows(int mode) const {
+    return rows_[decompose::checked_mode(title_, mode, order())];
+}
+
+template <class T>
+const std::vector<T>& ModelFactors<T>::factor(int mode) const {
+    return factors_[decompose::checked_mode(title_, mode, order())];
+}
+
+template <class T>
+std::vector<T> ModelFactors<T>::gathered(const World& world, int mode, const std::vector<std::int64_t>& columns) const {
+    const auto& comm = communicator_of(world, title_);
+    std::size_t m = 0;
+    comm.agree([&] { m = decompose::checked_mode(title_, mode, order()); });
+    const auto rows = arges::gathered(comm, rows_[m]);
+    const auto values = arges::gathered(comm, factors_[m]);
+    std::vector<T> result;
+    comm.agree([&] {
+        if (std::ssize(values) != std::ssize(rows) * columns[m])
+            throw InvalidArgument("model: the ranks have rows of different lengths; give the same components on all");
+        const auto elements = saturated_product(lengths_[m], columns[m]);
+        result.assign(static_cast<std::size_t>(array_bytes(elements, sizeof(T))) / sizeof(T), T(0));
+    });
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        std::copy_n(values.begin() + static_cast<std::int64_t>(i) * columns[m], columns[m], result.begin() + rows[i] * columns[m]);
+    return result;
+}
+
+template <class T>
 CpModel<T>::CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda, std::vector<std::vector<std::int64_t>> rows,
                     std::vector<std::vector<T>> factors)
-    : world_(std::move(world)), lengths_(std::move(lengths)), lambda_(std::move(lambda)), rows_(std::move(rows)),
-      factors_(std::move(factors)) {
+    : ModelFactors<T>(cp_title, std::move(lengths), std::move(rows), std::move(factors)), world_(std::move(world)),
+      lambda_(std::move(lambda)) {
     world_.size();  // refuses World::outside()
-    decompose::check_rows<T>(cp_title, lengths_, std::vector<std::int64_t>(lengths_.size(), std::ssize(lambda_)), rows_, factors_);
-}
-
-template <class T>
-const std::vector<std::int64_t>& CpModel<T>::rows(int mode) const {
-    return rows_[decompose::checked_mode(cp_title, mode, order())];
-}
-
-template <class T>
-const std::vector<T>& CpModel<T>::factor(int mode) const {
-    return factors_[decompose::checked_mode(cp_title, mode, order())];
+    this->check(columns_of(*this));
 }
 
 template <class T>
 std::vector<T> CpModel<T>::gather(int mode) const {
     const CollectiveCall call(ranks_of(world_), "CpModel::gather", ModelArgument{this}, mode);
-    const auto& comm = communicator_of(world_, cp_title);
-    std::size_t m = 0;
-    comm.agree([&] { m = decompose::checked_mode(cp_title, mode, order()); });
-    return decompose::gathered_rows<T>(comm, rows_[m], factors_[m], lengths_[m], rank());
+    return this->gathered(world_, mode, columns_of(*this));
 }
 
 template <class T>
 Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
     const CollectiveCall call(ranks_of(model.world()), "reconstruct", ModelArgument{&model}, begin, end);
-    const auto ranges = decompose::checked_ranges(cp_title, model.lengths(), {std::move(begin), std::move(end)});
-    if (model.order() == 0) throw InvalidArgument(std::string(cp_title) + ": it has no modes, so there is nothing to reconstruct");
-    const auto labels = decompose::numbered_labels('x', model.order());
-    std::vector<std::int64_t> extents;
-    Expression<T> product(T(1));
-    for (int m = 0; m < model.order(); ++m) {
-        const std::size_t place = m;
-        auto values = model.factor(m);
-        for (std::size_t x = 0; m == 0 && x < values.size(); ++x) values[x] *= static_cast<T>(model.lambda()[x % model.lambda().size()]);
-        const auto factor =
-            decompose::factor_tensor<T>(model.world(), model.rows(m), values, model.rank(), ranges.begin[place], ranges.end[place]);
-        extents.push_back(factor.extents()[0]);
-        product = product * factor[Labels(std::vector<std::string>{labels[place], "r"})];
-    }
-    Tensor<T> result(model.world(), extents, "model");
-    result[Labels(labels)] = product;
-    return result;
+    return product_with_factors(model, cp_title, {std::move(begin), std::move(end)}, Expression<T>(T(1)),
+                                std::vector<std::string>(model.order(), "r"), model.lambda());
 }
 
 template <class T>
@@ -152,40 +192,27 @@ CpModel<T> load_model(const World& world, const std::string& directory) {
 template <class T>
 TuckerModel<T>::TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows,
                             std::vector<std::vector<T>> factors)
-    : lengths_(std::move(lengths)), core_(std::move(core)), rows_(std::move(rows)), factors_(std::move(factors)) {
-    if (lengths_.empty() && !core_.state()) return;  // no model yet
-    if (core_.extents().size() != lengths_.size())
+    : ModelFactors<T>(tucker_title, std::move(lengths), std::move(rows), std::move(factors)), core_(std::move(core)) {
+    if (this->order() == 0 && !core_.state()) return;  // no model yet
+    if (core_.order() != this->order())
         throw InvalidArgument(std::string(tucker_title) + ": a core of order " + std::to_string(core_.order()) + " for " +
-                              std::to_string(lengths_.size()) + " lengths; give a length for each mode of the core");
-    decompose::check_rows<T>(tucker_title, lengths_, ranks(), rows_, factors_);
-}
-
-template <class T>
-const std::vector<std::int64_t>& TuckerModel<T>::rows(int mode) const {
-    return rows_[decompose::checked_mode(tucker_title, mode, order())];
-}
-
-template <class T>
-const std::vector<T>& TuckerModel<T>::factor(int mode) const {
-    return factors_[decompose::checked_mode(tucker_title, mode, order())];
+                              std::to_string(this->order()) + " lengths; give a length for each mode of the core");
+    this->check(ranks());
 }
 
 template <class T>
 std::vector<T> TuckerModel<T>::gather(int mode) const {
     const CollectiveCall call(ranks_of(world()), "TuckerModel::gather", ModelArgument{this}, mode);
-    const auto& comm = communicator_of(world(), tucker_title);
-    std::size_t m = 0;
-    comm.agree([&] { m = decompose::checked_mode(tucker_title, mode, order()); });
-    return decompose::gathered_rows<T>(comm, rows_[m], factors_[m], lengths_[m], ranks()[m]);
+    return this->gathered(world(), mode, ranks());
 }
 
 template <class T>
 double TuckerModel<T>::compression() const {
     double whole = 1, kept = 1, factors = 0;
-    for (std::size_t m = 0; m < lengths_.size(); ++m) {
-        whole *= lengths_[m];
+    for (std::size_t m = 0; m < ranks().size(); ++m) {
+        whole *= this->lengths()[m];
         kept *= ranks()[m];
-        factors += static_cast<double>(lengths_[m]) * ranks()[m];
+        factors += static_cast<double>(this->lengths()[m]) * ranks()[m];
     }
     return whole / (kept + factors);
 }
@@ -193,20 +220,9 @@ double TuckerModel<T>::compression() const {
 template <class T>
 Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
     const CollectiveCall call(ranks_of(model.world()), "reconstruct", ModelArgument{&model}, begin, end);
-    const auto ranges = decompose::checked_ranges(tucker_title, model.lengths(), {std::move(begin), std::move(end)});
-    std::vector<std::int64_t> extents;
-    if (model.order() == 0) throw InvalidArgument(std::string(tucker_title) + ": it has no modes, so there is nothing to reconstruct");
-    Expression<T> product = model.core()[Labels(decompose::numbered_labels('y', model.order()))];
-    for (int m = 0; m < model.order(); ++m) {
-        const std::size_t place = m;
-        const auto factor = decompose::factor_tensor<T>(model.world(), model.rows(m), model.factor(m), model.ranks()[place],
-                                                        ranges.begin[place], ranges.end[place]);
-        extents.push_back(factor.extents()[0]);
-        product = product * factor[factor_labels(m)];
-    }
-    Tensor<T> result(model.world(), extents, "model");
-    result[Labels(decompose::numbered_labels('x', model.order()))] = product;
-    return result;
+    auto labels = decompose::numbered_labels('y', model.order());
+    Expression<T> core = model.core()[Labels(labels)];
+    return product_with_factors(model, tucker_title, {std::move(begin), std::move(end)}, std::move(core), labels, {});
 }
 
 template <class T>
@@ -286,6 +302,7 @@ TuckerModel<T> load_tucker_model(const World& world, const std::string& file) {
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
+    template class ModelFactors<T>;                                                                                                        \
     template class CpModel<T>;                                                                                                             \
     template Tensor<T> reconstruct(const CpModel<T>&, std::vector<std::int64_t>, std::vector<std::int64_t>);                               \
     template void save_model(const CpModel<T>&, const std::string&, ModelForm);                                                            \

@@ -3,7 +3,7 @@
 
 #include "arges/cpd.hpp"
 #include "base/buffer.hpp"
-#include "decompose/completion/elements.hpp"
+#include "decompose/cp/factors.hpp"
 #include "decompose/distribution/row_exchange.hpp"
 #include "decompose/distribution/sparse_share.hpp"
 
@@ -14,23 +14,15 @@
 
 namespace arges::decompose {
 
-/// One matrix for each mode, with the rows of a ModeRows. All calls are collective unless marked local.
+/// Factors with the movements of their rows. All calls are collective unless marked local.
 template <class T>
-class CompletionFactors {
+class CompletionFactors : public FactorMatrices<T> {
 public:
-    /// Numbers from 0 to 1, as those of Factors.
     CompletionFactors(const Communicator& comm, std::span<const ModeRows> rows, int columns, std::uint64_t seed);
 
     // Local.
-    int order() const { return data_.size(); }
-    int columns() const { return columns_; }
+    int columns() const { return weights_.size(); }
     const Communicator& comm() const { return comm_; }
-    const ModeRows& rows(int mode) const { return rows_[mode]; }
-    /// All rows that this rank has of a mode, those of other owners last.
-    sparse::RowMatrix<T> matrix(int mode);
-    sparse::RowMatrix<T> owned(int mode);
-    /// Views of all modes.
-    Views<T> views() const;
     /// Weights of the components, as of the last balance(): products of the lengths of their columns.
     const std::vector<double>& weights() const { return weights_; }
     /// Sum of the squares of all factors, likewise.
@@ -47,7 +39,7 @@ public:
     /// Gives the columns of a component the same length in all modes, where their product stays; those of a weight of zero become zero.
     void balance();
     /// The model after balance(), components by falling weight, columns of length 1. Local.
-    CpModel<T> model(const World& world, const std::vector<std::int64_t>& lengths) const;
+    CpModel<T> model(const World& world, const std::vector<std::int64_t>& lengths);
 
     /// Factors as they were.
     struct Copy {
@@ -61,9 +53,7 @@ public:
 
 private:
     const Communicator& comm_;
-    std::span<const ModeRows> rows_;
-    int columns_;
-    std::vector<Buffer<T>> data_;
+    using FactorMatrices<T>::data_;
     std::vector<std::unique_ptr<RowExchange<T>>> exchange_;
     std::vector<double> weights_;
     double communication_seconds_ = 0;

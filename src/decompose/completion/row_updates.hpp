@@ -4,6 +4,7 @@
 #include "base/first_error.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/completion/completion_factors.hpp"
+#include "decompose/completion/elements.hpp"
 
 #include <omp.h>
 

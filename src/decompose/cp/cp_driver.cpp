@@ -3,10 +3,9 @@
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
 #include "base/digest.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_als.hpp"
-#include "decompose/factor_tensor.hpp"
-#include "decompose/model_arguments.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,35 +30,13 @@ template <class T>
 void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& state) {
     const auto& comm = tensor.comm();
     state.lambda = model.lambda();
+    state.factors.take(comm, model);
     for (int m = 0; m < tensor.order(); ++m) {
-        take_rows<T>(comm, model.rows(m), model.factor(m), tensor.rows(m).index, state.factors.matrix(m));
         Gram gram;
         comm.agree([&] { gram = gram_of<T>(state.factors.owned(m)); });
         sum_over_ranks(comm, gram);
         state.factors.set_gram(m, std::move(gram));
     }
-}
-
-/// The model as it is now, components by falling weight; `releases` the factors' memory, one after the other. Local.
-template <class T>
-CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state,
-                    bool releases = false) {
-    const auto order = falling_weights(state.lambda);
-    std::vector<double> lambda;
-    for (auto c : order) lambda.push_back(state.lambda[c]);
-    std::vector<std::vector<std::int64_t>> rows;
-    std::vector<std::vector<T>> factors;
-    for (int m = 0; m < tensor.order(); ++m) {
-        const auto& index = tensor.rows(m).index;
-        const auto owned = state.factors.owned(m);
-        rows.emplace_back(index.begin(), index.begin() + owned.rows);
-        factors.emplace_back();
-        factors.back().reserve(owned.rows * owned.columns);
-        for (std::int64_t i = 0; i < owned.rows; ++i)
-            for (auto c : order) factors.back().push_back(owned.row(i)[c]);
-        if (releases) state.factors.release(m);
-    }
-    return {world, lengths, std::move(lambda), std::move(rows), std::move(factors)};
 }
 
 /// Runs the iterations and keeps times.
@@ -193,7 +170,12 @@ std::int64_t checked_forecast(const WorldState& world, const std::string& title,
                               const std::function<void(std::int64_t bytes, std::int64_t model_bytes)>& planned) {
     const auto& comm = world.communicator();
     const auto forecast = comm.maximum(own);
-    check_forecast(world, title, forecast, held, cures);
+    std::int64_t minima[] = {0};
+    world.agree([&] { minima[0] = world.free_bytes() + held; }, minima);
+    if (forecast > minima[0])
+        throw OutOfMemory(title + ": the decomposition takes up to " + with_commas(forecast) +
+                          " bytes on a rank, but the memory limit leaves " + with_commas(minima[0]) + "; " + cures +
+                          ", or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
     const auto model_bytes = comm.maximum(model);
     comm.agree([&] {
         if (planned) planned(forecast, model_bytes);
@@ -241,11 +223,11 @@ CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setu
     if (task.start) start_from(*task.start, tensor, state);
     CpResult<T> result{CpModel<T>(task.world, {}, {}, {}, {})};
     result.setup_seconds = setup.lap();
-    const std::function<CpModel<T>()> model = [&] { return model_of<T>(task.world, task.lengths, tensor, state); };
+    const std::function<CpModel<T>()> model = [&] { return state.factors.model(task.world, task.lengths, state.lambda, {}, false); };
     const auto before = comm.traffic().bytes_sent;
     Runner<T>(tensor, task.options, task.progress, model).run(state, result);
     finish(result, state.factors, comm.traffic().bytes_sent - before);
-    comm.agree([&] { result.model = model_of<T>(task.world, task.lengths, tensor, state, true); });
+    comm.agree([&] { result.model = state.factors.model(task.world, task.lengths, state.lambda, {}, true); });
     return result;
 }
 

@@ -32,8 +32,9 @@ void check_norm(const std::string& title, double norm_squared);
 /// Order of components by falling weight.
 std::vector<std::size_t> falling_weights(const std::vector<double>& lambda);
 
-/// Compares the forecast with what the memory limit leaves, and tells it where that is wanted. Collective.
-/// @param own of this rank @param held, cures as for check_forecast() @param model bytes of a model on this rank
+/// Compares the forecast, of which the tensor is a part, with what the memory limit leaves, and tells it where that is wanted. Collective.
+/// @param own of this rank @param held by the tensor now, on the rank that has most @param cures for the message: what takes less memory,
+/// by commas @param model bytes of a model on this rank
 /// @throws OutOfMemory on every rank
 std::int64_t checked_forecast(const WorldState& world, const std::string& title, std::int64_t own, std::int64_t held,
                               const std::string& cures, std::int64_t model,

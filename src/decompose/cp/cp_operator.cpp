@@ -5,8 +5,11 @@
 #include "base/memory_tally.hpp"
 #include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
+#include "comm/values.hpp"
+#include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/factors.hpp"
 #include "decompose/cp/sparse_operator.hpp"
+#include "decompose/factor_tensor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -119,61 +122,103 @@ void sum_over_ranks(const Communicator& comm, RowSums& sums) {
 }
 
 template <class T>
-Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor.columns()) {
-    tensor.comm().agree([&] {
-        for (int m = 0; m < tensor.order(); ++m) {
-            const auto& rows = tensor.rows(m);
-            owned_.push_back(rows.owned);
-            rows_.push_back(rows.count());
-            data_.emplace_back(rows.count() * columns_);
-            for (std::int64_t i = 0; i < rows.count(); ++i)
-                for (int c = 0; c < columns_; ++c) data_.back()[i * columns_ + c] = static_cast<T>(start_value(seed, m, rows.index[i], c));
-        }
-    });
+void FactorMatrices<T>::add(const ModeRows& rows, int columns, std::uint64_t seed, double shift) {
+    const int mode = order();
+    rows_.push_back(&rows);
+    columns_.push_back(columns);
+    auto& data = data_.emplace_back(rows.count() * columns);
+    for (std::int64_t i = 0; i < rows.count(); ++i)
+        for (int c = 0; c < columns; ++c) data[i * columns + c] = static_cast<T>(start_value(seed, mode, rows.index[i], c) - shift);
+}
+
+template <class T>
+void FactorMatrices<T>::take(const Communicator& comm, const ModelFactors<T>& model) {
     for (int m = 0; m < order(); ++m) {
-        tensor.comm().agree([&] { grams_.push_back(gram_of<T>(owned(m))); });
-        sum_over_ranks(tensor.comm(), grams_.back());
+        const auto to = matrix(m);
+        const auto places = places_of_rows(comm, model.rows(m), rows(m).index);
+        const auto values = gathered(comm, model.factor(m));
+        for (std::int64_t i = 0; i < to.rows; ++i)
+            if (places[i] < 0)
+                std::fill_n(to.row(i), to.columns, T(0));
+            else
+                std::copy_n(values.data() + places[i] * to.columns, to.columns, to.row(i));
     }
 }
 
 template <class T>
-sparse::RowMatrix<T> Factors<T>::matrix(int mode) {
+sparse::RowMatrix<T> FactorMatrices<T>::matrix(int mode) {
     const std::size_t m = mode;
-    return {data_[m].data(), rows_[m], columns_, columns_};
+    return {data_[m].data(), rows_[m]->count(), columns_[m], columns_[m]};
 }
 
 template <class T>
-sparse::RowMatrix<T> Factors<T>::owned(int mode) {
+sparse::RowMatrix<T> FactorMatrices<T>::owned(int mode) {
     auto result = matrix(mode);
-    result.rows = owned_[mode];
+    result.rows = rows(mode).owned;
     return result;
 }
 
 template <class T>
-std::vector<sparse::RowMatrix<const T>> Factors<T>::views() const {
+std::vector<sparse::RowMatrix<const T>> FactorMatrices<T>::views() const {
     std::vector<sparse::RowMatrix<const T>> result;
-    for (std::size_t m = 0; m < data_.size(); ++m) result.push_back({data_[m].data(), rows_[m], columns_, columns_});
+    for (std::size_t m = 0; m < data_.size(); ++m) result.push_back({data_[m].data(), rows_[m]->count(), columns_[m], columns_[m]});
     return result;
 }
 
 template <class T>
-Gram Factors<T>::gram_product(int but) const {
-    Gram product(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(columns_), 1);
-    for (int m = 0; m < order(); ++m)
-        if (m != but) multiply_into(product, gram(m));
-    return product;
-}
-
-template <class T>
-std::int64_t Factors<T>::bytes() const {
+std::int64_t FactorMatrices<T>::bytes() const {
     std::int64_t sum = 0;
     for (const auto& data : data_) sum += static_cast<std::int64_t>(data.bytes());
     return sum;
 }
 
+template <class T>
+CpModel<T> FactorMatrices<T>::model(const World& world, const std::vector<std::int64_t>& lengths, const std::vector<double>& weights,
+                                    const std::vector<double>& divisors, bool releases) {
+    const auto components = falling_weights(weights);
+    std::vector<double> lambda;
+    for (auto c : components) lambda.push_back(weights[c]);
+    std::vector<std::vector<std::int64_t>> rows;
+    std::vector<std::vector<T>> factors;
+    for (int m = 0; m < order(); ++m) {
+        const auto& index = this->rows(m).index;
+        const auto mine = owned(m);
+        rows.emplace_back(index.begin(), index.begin() + mine.rows);
+        factors.emplace_back();
+        factors.back().reserve(mine.rows * mine.columns);
+        for (std::int64_t i = 0; i < mine.rows; ++i)
+            for (auto c : components) {
+                const double value = mine.row(i)[c], divisor = divisors.empty() ? 1 : divisors[c];
+                factors.back().push_back(static_cast<T>(divisor > 0 ? value / divisor : 0));
+            }
+        if (releases) data_[m] = {};
+    }
+    return {world, lengths, std::move(lambda), std::move(rows), std::move(factors)};
+}
+
+template <class T>
+Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor.columns()) {
+    tensor.comm().agree([&] {
+        for (int m = 0; m < tensor.order(); ++m) this->add(tensor.rows(m), columns_, seed);
+    });
+    for (int m = 0; m < this->order(); ++m) {
+        tensor.comm().agree([&] { grams_.push_back(gram_of<T>(this->owned(m))); });
+        sum_over_ranks(tensor.comm(), grams_.back());
+    }
+}
+
+template <class T>
+Gram Factors<T>::gram_product(int but) const {
+    Gram product(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(columns_), 1);
+    for (int m = 0; m < this->order(); ++m)
+        if (m != but) multiply_into(product, gram(m));
+    return product;
+}
+
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template class CpOperator<T>;                                                                                                          \
     template class SparseOperator<T>;                                                                                                      \
+    template class FactorMatrices<T>;                                                                                                      \
     template class Factors<T>;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -1,4 +1,4 @@
-/// Factor matrices of a CP decomposition, distributed by rows.
+/// Factor matrices of decompositions, distributed by rows.
 #pragma once
 
 #include "base/buffer.hpp"
@@ -10,34 +10,55 @@
 
 namespace arges::decompose {
 
-/// One matrix for each mode, with the rows of a CpOperator, and the Gram matrices over all ranks.
+/// One matrix for each mode. All calls are local unless marked collective.
 template <class T>
-class Factors {
+class FactorMatrices {
 public:
-    /// Numbers from 0 to 1 that depend on seed, mode, row and column only: the same for any number of ranks and any distribution.
-    Factors(CpOperator<T>& tensor, std::uint64_t seed);
+    /// Adds a mode with these rows, which must stay, and numbers from 0 to 1 less `shift` that depend on seed, mode, row and column only:
+    /// the same for any number of ranks and any distribution.
+    void add(const ModeRows& rows, int columns, std::uint64_t seed, double shift = 0);
+    /// Takes a model's rows; those that it does not have become zero. Collective.
+    void take(const Communicator& comm, const ModelFactors<T>& model);
 
     int order() const { return data_.size(); }
-    int columns() const { return columns_; }
+    const ModeRows& rows(int mode) const { return *rows_[mode]; }
     /// All rows that this rank has of a mode, those of other owners last.
     sparse::RowMatrix<T> matrix(int mode);
     sparse::RowMatrix<T> owned(int mode);
-    /// Frees a matrix, which must not be used any more.
-    void release(int mode) { data_[mode] = {}; }
-    /// Views of all modes, for MTTKRP.
+    /// Views of all modes.
     std::vector<sparse::RowMatrix<const T>> views() const;
+    /// Bytes on this rank.
+    std::int64_t bytes() const;
+    /// The model with these weights, components by falling weight.
+    /// @param lengths  of the tensor
+    /// @param divisors of the columns, zero ones of columns that become zero; none: columns stay as they are
+    /// @param releases frees the matrices, which must not be used any more, one after the other
+    CpModel<T> model(const World& world, const std::vector<std::int64_t>& lengths, const std::vector<double>& weights,
+                     const std::vector<double>& divisors, bool releases);
+
+protected:
+    std::vector<Buffer<T>> data_;
+
+private:
+    std::vector<const ModeRows*> rows_;
+    std::vector<int> columns_;
+};
+
+/// Those of a CP decomposition, with the rows of a CpOperator, and the Gram matrices over all ranks.
+template <class T>
+class Factors : public FactorMatrices<T> {
+public:
+    Factors(CpOperator<T>& tensor, std::uint64_t seed);
+
+    int columns() const { return columns_; }
     /// A^T A over all ranks.
     const Gram& gram(int mode) const { return grams_[mode]; }
     void set_gram(int mode, Gram gram) { grams_[mode] = std::move(gram); }
     /// Element-wise product of the Gram matrices of all modes but one; -1: of all.
     Gram gram_product(int but) const;
-    /// Bytes on this rank.
-    std::int64_t bytes() const;
 
 private:
     int columns_;
-    std::vector<std::int64_t> owned_, rows_;
-    std::vector<Buffer<T>> data_;
     std::vector<Gram> grams_;
 };
 

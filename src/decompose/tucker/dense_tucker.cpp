@@ -266,13 +266,12 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
         throw InvalidArgument("Tucker decomposition: factors to start from are for hooi; choose it, or leave them out");
     if (start) decompose::check_tucker_start(*start, tensor.extents(), options.ranks);
     const auto place = decompose::plain_layout(tensor);
-    const auto forecast = source.world->communicator().maximum(
-        place.original_bytes +
-        decompose::dense_tucker_memory(*source.kernels, tensor.world(), place.layout, options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * std::int64_t{sizeof(T)});
-    source.world->agree([&] {
-        if (options.planned) options.planned(forecast);
-    });
+    const auto memory = decompose::dense_tucker_memory(*source.kernels, tensor.world(), place.layout, options, omp_get_max_threads());
+    const auto forecast = decompose::checked_forecast(*source.world, source.title(), place.original_bytes + memory.peak(),
+                                                      source.shape().max_local_size() * std::int64_t{sizeof(T)},
+                                                      "use more ranks, fewer components", 0, [&](std::int64_t bytes, std::int64_t) {
+                                                          if (options.planned) options.planned(bytes);
+                                                      });
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
     const double norm_squared = decompose::norm_squared(plain);

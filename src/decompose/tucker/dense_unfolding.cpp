@@ -66,6 +66,14 @@ Layout layout_with_spread_mode(const Layout& layout, int mode) {
     return {layout.grid(), layout.extents(), Symmetry::none(layout.order()), std::move(mapping)};
 }
 
+Layout layout_with_length(const Layout& layout, int mode, std::int64_t length) {
+    auto extents = layout.extents();
+    extents[mode] = length;
+    std::vector<SlotMapping> mapping(layout.slots());
+    for (int s = 0; s < layout.slots(); ++s) mapping[s].torus = layout.mapping(s).all();
+    return {layout.grid(), std::move(extents), Symmetry::none(layout.order()), std::move(mapping)};
+}
+
 std::pair<std::shared_ptr<TensorState>, std::int64_t> state_on(const TensorState& from, Layout layout) {
     auto to = on_layout(from, std::move(layout));
     const auto spec = copy_between(from.shape(), to->shape());
@@ -79,14 +87,7 @@ std::int64_t gram_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t leng
 
 std::shared_ptr<TensorState> mode_product(const TensorState& from, int mode, const void* u, std::int64_t columns) {
     const auto& shape = from.shape();
-    auto extents = shape.extents();
-    extents[mode] = columns;
-    std::vector<SlotMapping> mapping;
-    for (int s = 0; s < shape.slots(); ++s) {
-        mapping.emplace_back();
-        mapping.back().torus = shape.mapping(s).all();
-    }
-    auto result = on_layout(from, Layout(shape.grid(), std::move(extents), Symmetry::none(shape.order()), std::move(mapping)));
+    auto result = on_layout(from, layout_with_length(shape, mode, columns));
     if (from.count() == 0) return result;
     std::vector<std::int64_t> sizes;
     for (int s = 0; s < shape.slots(); ++s) sizes.push_back(shape.local_sizes(from.rank())[s]);

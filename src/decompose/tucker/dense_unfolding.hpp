@@ -38,6 +38,9 @@ Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const in
 /// copies. Pure.
 Layout layout_with_spread_mode(const Layout& layout, int mode);
 
+/// A plain layout spread alike, with another length of a mode, which is whole. Pure.
+Layout layout_with_length(const Layout& layout, int mode, std::int64_t length);
+
 /// The same elements on another layout, and the bytes that this rank sends for it, as planned. Collective.
 std::pair<std::shared_ptr<TensorState>, std::int64_t> state_on(const TensorState& from, Layout layout);
 

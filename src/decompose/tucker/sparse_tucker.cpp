@@ -9,7 +9,6 @@
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
-#include "decompose/factor_tensor.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
@@ -75,10 +74,7 @@ public:
         release(distributed_.sets);
         for (int m = 0; m < order(); ++m) {
             const auto& rows = rows_of(m);
-            comm_.agree([&] { factors_.emplace_back(rows.count() * columns(m)); });
-            for (std::int64_t i = 0; i < rows.count(); ++i)
-                for (int c = 0; c < columns(m); ++c)
-                    factors_.back()[i * columns(m) + c] = static_cast<T>(decompose::start_value(seed, m, rows.index[i], c) - 0.5);
+            comm_.agree([&] { factors_.add(rows, columns(m), seed, 0.5); });
             expand_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, columns(m)));
             fold_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, width(m)));
             make_orthonormal(m);
@@ -91,18 +87,14 @@ public:
     double norm_squared() const { return norm_squared_; }
 
     /// Takes the factors of a model instead of random ones. Collective.
-    void start_from(const TuckerModel<T>& model) {
-        for (int m = 0; m < order(); ++m) decompose::take_rows<T>(comm_, model.rows(m), model.factor(m), rows_of(m).index, matrix(m));
-    }
+    void start_from(const TuckerModel<T>& model) { factors_.take(comm_, model); }
 
     /// All modes once; returns the fit.
     double iterate() {
         for (int m = 0; m < order(); ++m) {
             const auto& rows = rows_of(m);
             const RowMatrix<T> product{product_.data(), rows.count(), width(m), width(m)};
-            std::vector<RowMatrix<const T>> views;
-            for (int k = 0; k < order(); ++k) views.push_back(matrix(k));
-            kernels_[m].multiply(views, product);
+            kernels_[m].multiply(factors_.views(), product);
             if (distributed_.folds) fold_[m]->fold(product);
             take_singular_vectors(m, {product.data, rows.owned, product.columns, product.stride});
         }
@@ -111,14 +103,14 @@ public:
         return 1 - std::sqrt(at_least_zero(norm_squared_ - squares) / norm_squared_);
     }
 
-    TuckerModel<T> model(const World& world, const std::vector<std::int64_t>& lengths) const {
+    TuckerModel<T> model(const World& world, const std::vector<std::int64_t>& lengths) {
         std::vector<std::vector<std::int64_t>> rows;
         std::vector<std::vector<T>> factors;
         for (int m = 0; m < order(); ++m) {
             const auto& index = rows_of(m).index;
-            rows.emplace_back(index.begin(), index.begin() + rows_of(m).owned);
-            const T* data = factors_[m].data();
-            factors.emplace_back(data, data + rows_of(m).owned * columns(m));
+            const auto mine = owned(m);
+            rows.emplace_back(index.begin(), index.begin() + mine.rows);
+            factors.emplace_back(mine.data, mine.data + mine.rows * mine.columns);
         }
         Tensor<T> core(world, {ranks_.begin(), ranks_.end()}, "core");
         const auto values = core_first_fastest();
@@ -131,15 +123,10 @@ private:
     int columns(int m) const { return ranks_[m]; }
     int width(int m) const { return std::accumulate(ranks_.begin(), ranks_.end(), 1, std::multiplies<>()) / columns(m); }
     const decompose::ModeRows& rows_of(int m) const { return distributed_.rows[m]; }
-    RowMatrix<T> matrix(int m) { return {factors_[m].data(), rows_of(m).count(), columns(m), columns(m)}; }
-    RowMatrix<T> owned(int m) {
-        auto result = matrix(m);
-        result.rows = rows_of(m).owned;
-        return result;
-    }
+    RowMatrix<T> owned(int m) { return factors_.owned(m); }
 
     void expand(int m) {
-        expand_[m]->start_expand(matrix(m));
+        expand_[m]->start_expand(factors_.matrix(m));
         expand_[m]->finish_expand();
     }
 
@@ -223,7 +210,7 @@ private:
     std::vector<int> ranks_;
     double norm_squared_ = 0;
     std::vector<sparse::Ttmc<T>> kernels_;  // by mode
-    std::vector<Buffer<T>> factors_;
+    decompose::FactorMatrices<T> factors_;
     Buffer<T> product_;
     std::vector<double> core_;
     std::vector<std::unique_ptr<RowExchange<T>>> expand_, fold_;
@@ -251,12 +238,12 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
     const auto& chosen = distributed.chosen;
     const auto& share = distributed.share;
-    const auto forecast = comm.maximum(decompose::tucker_memory(share, options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast, share.keeps_source ? share.source_bytes() : 0,
-                              "use more ranks, fewer components, another format");
-    comm.agree([&] {
-        if (options.planned) options.planned(forecast);
-    });
+    const auto forecast =
+        decompose::checked_forecast(*source.world, source.title(), decompose::tucker_memory(share, options, omp_get_max_threads()).peak(),
+                                    share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another format", 0,
+                                    [&](std::int64_t bytes, std::int64_t) {
+                                        if (options.planned) options.planned(bytes);
+                                    });
     Hooi<T> hooi(comm, std::move(distributed.nonzeros), options.ranks, options.seed);
     decompose::check_norm(source.title(), hooi.norm_squared());
     if (start) hooi.start_from(*start);
