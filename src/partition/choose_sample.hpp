@@ -1,7 +1,7 @@
 /// Counts of medium-grain distributions from a sample of slices and nonzeros that all ranks share. Pure.
 #pragma once
 
-#include "partition/layer_finder.hpp"
+#include "partition/layers.hpp"
 #include "partition/statistics.hpp"
 #include "partition/tensor_part.hpp"
 

@@ -595,7 +595,7 @@ TEST(MergeInPlace, KeepsTheFirstPlaceOfEachElement) {
             const Numbers lengths{1 + random.below(8), 1 + random.below(6), 1 + random.below(seed % 3 == 0 ? 2 : 50)};
             auto batch = random_batch(random, lengths, seed % 7 == 0 ? 0 : random.below(80), world.size());
             std::sort(batch.rank.begin(), batch.rank.end());  // numbers ascend over the ranks
-            auto mine = no_nonzeros<double>(lengths);
+            sparse::Nonzeros<double> mine{no_indices(lengths), {}};
             Numbers numbers;
             std::vector<Numbers> kept;  // of this rank, expected
             std::map<Numbers, std::pair<std::size_t, double>> first;
@@ -611,7 +611,9 @@ TEST(MergeInPlace, KeepsTheFirstPlaceOfEachElement) {
                 numbers.push_back(static_cast<std::int64_t>(3 * i + 1));
             }
             const auto count = mine.count();
-            const auto report = merge_in_place(comm, mine, duplicates, numbers);
+            AnyNonzeros merged(std::move(mine));
+            const auto report = merge_in_place(comm, merged, join_for(element_kernels<double>(), duplicates), numbers);
+            mine = std::move(merged).take<double>();
             if (duplicates == Duplicates::refuse) {
                 EXPECT_EQ(report.second, second);
                 if (second < 0) continue;

@@ -128,7 +128,10 @@ TEST_F(ForecastsOnRanks, CoverMergingAndLists) {
         std::vector<std::int64_t> numbers(x.values.size());
         for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) * comm().size() + comm().rank();
         MergeReport report;
-        const auto taken = most(most_held([&] { report = merge_in_place(comm(), x, Duplicates::sum, numbers); }));
+        AnyNonzeros merged(std::move(x));
+        const auto join = join_for(element_kernels<double>(), Duplicates::sum);
+        const auto taken = most(most_held([&] { report = merge_in_place(comm(), merged, join, numbers); }));
+        x = std::move(merged).take<double>();
         expect_covered(taken, merging_memory(comm().size(), x.order(), 8, shape.count, report.duplicates).peak(),
                        "merging, " + shape.text(), 0.1);
         for (std::size_t m = 0; m < x.indices.size(); ++m) {
@@ -219,7 +222,7 @@ TEST_F(ForecastsOnRanks, CoverDecompositions) {
                 options.regularization = 1e-3;
                 options.distribution = distribution;
                 std::int64_t forecast = 0;
-                const auto held = nonzeros_bytes<double>(tensor.order(), tensor.local_nonzeros());
+                const auto held = SparsePattern::bytes(tensor.order() + 1, tensor.local_nonzeros());
                 const auto taken = most(held + most_held([&] { forecast = cp_decompose(std::move(tensor), options).forecast_bytes; }));
                 // The choice of "auto" takes samples that pay in the time of the iterations, which machines differ in; the forecast is for
                 // the largest ones.
@@ -251,7 +254,7 @@ TEST_F(ForecastsOnRanks, CoverCompletions) {
                     options.distribution = distribution;
                     options.holdout = holdout;
                     std::int64_t forecast = 0;
-                    const auto held = nonzeros_bytes<double>(tensor.order(), tensor.local_nonzeros());
+                    const auto held = SparsePattern::bytes(tensor.order() + 1, tensor.local_nonzeros());
                     const auto taken = most(held + most_held([&] { forecast = complete(std::move(tensor), options).forecast_bytes; }));
                     expect_covered(taken, forecast,
                                    std::string(distribution) + ", " + std::to_string(static_cast<int>(algorithm)) + ", " +
@@ -289,7 +292,7 @@ TEST_F(ForecastsOnRanks, CoverSparseTucker) {
         options.ranks.assign(shape.lengths.size(), 2);
         options.max_iterations = 2;
         std::int64_t forecast = 0;
-        const auto held = nonzeros_bytes<double>(tensor.order(), tensor.local_nonzeros());
+        const auto held = SparsePattern::bytes(tensor.order() + 1, tensor.local_nonzeros());
         const auto taken = most(held + most_held([&] { forecast = tucker_decompose(std::move(tensor), options).forecast_bytes; }));
         expect_covered(taken, forecast, "tucker, " + shape.text(), least_share(false));
     }

@@ -1,7 +1,7 @@
 // Layers of a tensor in parts: chains that are fed many slices at once, and the look-up of layers.
 #include "partition/tensor_part.hpp"
 
-#include "partition/layer_finder.hpp"
+#include "partition/layers.hpp"
 #include "statistics_tensors.hpp"
 
 namespace arges::test {

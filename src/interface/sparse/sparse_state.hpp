@@ -88,22 +88,10 @@ private:
 /// Which tensor it is.
 inline void add_to(Digest& digest, const SparseState& tensor) { digest.add(tensor.number).add(tensor.pattern()->identity); }
 
-/// Bytes of `count` nonzeros.
-template <class T>
-std::int64_t nonzeros_bytes(int order, std::int64_t count) {
-    return SparsePattern::bytes(order, count) + count * std::int64_t{sizeof(T)};
-}
-
 /// No coordinates, with columns for the modes.
 inline sparse::NonzeroIndices no_indices(std::vector<std::int64_t> lengths) {
     const auto order = lengths.size();
     return {std::move(lengths), std::vector<std::vector<std::int64_t>>(order)};
-}
-
-/// No nonzeros, with columns for the modes.
-template <class T>
-sparse::Nonzeros<T> no_nonzeros(std::vector<std::int64_t> lengths) {
-    return {no_indices(std::move(lengths)), {}};
 }
 
 /// The tensor with all its elements, itself where it has no symmetry. Collective. @throws InvalidArgument if there is none

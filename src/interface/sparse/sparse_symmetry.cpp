@@ -98,9 +98,8 @@ void take_representatives(const Symmetry& symmetry, const ElementKernels& kernel
     if (symmetry.trivial()) return;
     const auto found = to_representatives(symmetry, nonzeros);
     const auto refuse = [&](std::size_t k, const std::string& why) {
-        std::vector<std::int64_t> x(nonzeros.lengths.size());
-        read_index(nonzeros, k, x);
-        throw InvalidArgument(title + ": the element at " + coordinate_text(x, 0) + why + "; correct the value or the symmetry");
+        throw InvalidArgument(title + ": the element at " + coordinate_text(coordinate(nonzeros, k), 0) + why +
+                              "; correct the value or the symmetry");
     };
     const auto value = [&](std::size_t k) { return element_at(std::as_const(nonzeros.values).data(), k, kernels.size); };
     for (auto k : found.zeros)
@@ -126,14 +125,14 @@ std::int64_t orbit_size(const std::vector<SignedPermutation>& group, const std::
     return std::ssize(images);
 }
 
-SparseOrbits::SparseOrbits(WorldState& world, const sparse::NonzeroIndices& representatives, const Symmetry& symmetry,
-                           const std::string& title)
-    : world_(world) {
+SparseOrbits::SparseOrbits(const std::shared_ptr<WorldState>& world, const sparse::NonzeroIndices& representatives,
+                           const Symmetry& symmetry, const std::string& title)
+    : world_(*world) {
     sparse::NonzeroIndices all = no_indices(representatives.lengths);
-    world.agree([&] {
+    world_.agree([&] {
         const auto group = group_of(symmetry);
         const auto most = representatives.count() * std::ssize(group);
-        world.require_free(SparsePattern::bytes(representatives.order() + 1, most) + most, title + ": all elements of its orbits");
+        world_.require_free(SparsePattern::bytes(representatives.order() + 1, most) + most, title + ": all elements of its orbits");
         for (auto& column : all.indices) column.reserve(most);
         from_.reserve(most);
         factors_.reserve(most);
@@ -152,13 +151,9 @@ SparseOrbits::SparseOrbits(WorldState& world, const sparse::NonzeroIndices& repr
             }
         }
     });
-    const auto& comm = world.communicator();
-    const auto most = comm.maximum(all.count()), total = comm.sum(all.count());
-    const auto number = world.next_number();
-    world.agree(
-        [&] { pattern_ = std::make_shared<SparsePattern>(world, std::move(all), SparsePattern::Place::anywhere, number, total, most); });
-    held_ = most * static_cast<std::int64_t>(sizeof(from_[0]) + sizeof(factors_[0]));
-    world.hold(held_);
+    pattern_ = SparseState::pattern_of(world, std::move(all), {});
+    held_ = pattern_->most_here * static_cast<std::int64_t>(sizeof(from_[0]) + sizeof(factors_[0]));
+    world_.hold(held_);
 }
 
 SparseValues SparseOrbits::values(const ElementKernels& kernels, const SparseValues& representatives) const {
@@ -171,7 +166,7 @@ SparseValues SparseOrbits::values(const ElementKernels& kernels, const SparseVal
 std::shared_ptr<SparseState> whole_of(const std::shared_ptr<SparseState>& state) {
     if (state->symmetry.trivial()) return state;
     const auto& pattern = *state->pattern();
-    if (!pattern.orbits) pattern.orbits = std::make_shared<SparseOrbits>(*state->world, pattern, state->symmetry, state->title());
+    if (!pattern.orbits) pattern.orbits = std::make_shared<SparseOrbits>(state->world, pattern, state->symmetry, state->title());
     std::shared_ptr<SparseState> result;
     SparseValues values;
     state->world->agree([&] {

@@ -31,7 +31,8 @@ std::int64_t orbit_size(const std::vector<SignedPermutation>& group, const std::
 class SparseOrbits {
 public:
     /// Collective. @throws OutOfMemory
-    SparseOrbits(WorldState& world, const sparse::NonzeroIndices& representatives, const Symmetry& symmetry, const std::string& title);
+    SparseOrbits(const std::shared_ptr<WorldState>& world, const sparse::NonzeroIndices& representatives, const Symmetry& symmetry,
+                 const std::string& title);
     ~SparseOrbits() { world_.hold(-held_); }
     SparseOrbits(const SparseOrbits&) = delete;
     SparseOrbits& operator=(const SparseOrbits&) = delete;

@@ -15,18 +15,6 @@ namespace arges {
 
 namespace {
 
-bool equal_coordinates(const sparse::NonzeroIndices& x, std::size_t a, std::size_t b) {
-    for (const auto& column : x.indices)
-        if (column[a] != column[b]) return false;
-    return true;
-}
-
-std::vector<std::int64_t> coordinate(const sparse::NonzeroIndices& x, std::size_t i) {
-    std::vector<std::int64_t> result;
-    for (const auto& column : x.indices) result.push_back(column[i]);
-    return result;
-}
-
 /// The values of nonzeros while these change places.
 class MovedValues {
 public:
@@ -131,7 +119,7 @@ MergeReport judge(AnyNonzeros& x, const std::vector<std::int64_t>& numbers, cons
     std::size_t keeper = 0;
     for (std::size_t k = 0; k < sequence.size(); ++k) {
         const auto i = sequence[k];
-        gone[i] = k > 0 && equal_coordinates(x, keeper, i) ? 1 : 0;
+        gone[i] = k > 0 && equal_coordinates(x, keeper, x, i) ? 1 : 0;
         if (gone[i] == 0) {
             keeper = i;
             continue;
@@ -190,6 +178,18 @@ void execute(AnyNonzeros& nonzeros, const std::vector<std::int64_t>& places, Any
 
 }  // namespace
 
+std::vector<std::int64_t> coordinate(const sparse::NonzeroIndices& nonzeros, std::size_t i) {
+    std::vector<std::int64_t> result;
+    for (const auto& column : nonzeros.indices) result.push_back(column[i]);
+    return result;
+}
+
+bool equal_coordinates(const sparse::NonzeroIndices& x, std::size_t i, const sparse::NonzeroIndices& y, std::size_t j) {
+    for (std::size_t m = 0; m < x.indices.size(); ++m)
+        if (x.indices[m][i] != y.indices[m][j]) return false;
+    return true;
+}
+
 std::uint64_t coordinate_hash(const std::vector<std::vector<std::int64_t>>& indices, std::size_t nonzero) {
     std::uint64_t hash = 0;
     for (const auto& column : indices) hash = splitmix(hash + static_cast<std::uint64_t>(column[nonzero]));
@@ -234,7 +234,7 @@ MergeReport merge_local(AnyNonzeros& nonzeros, const Join& join) {
     FirstPlaces table(count);
     const auto hash_of = [&](std::size_t i) { return coordinate_hash(nonzeros.indices, i); };
     visit_in_batches(count, table, hash_of, [&](std::size_t i, std::uint64_t hash) {
-        const auto first = table.find(hash, kept, [&](std::size_t j) { return equal_coordinates(nonzeros, i, j); });
+        const auto first = table.find(hash, kept, [&](std::size_t j) { return equal_coordinates(nonzeros, i, nonzeros, j); });
         if (first == kept) {
             if (kept != i) values.move(i, kept);
             ++kept;

@@ -11,10 +11,13 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace arges {
+
+/// The indices of a nonzero.
+std::vector<std::int64_t> coordinate(const sparse::NonzeroIndices& nonzeros, std::size_t i);
+bool equal_coordinates(const sparse::NonzeroIndices& x, std::size_t i, const sparse::NonzeroIndices& y, std::size_t j);
 
 /// A well mixed number from a coordinate, the same on every machine.
 std::uint64_t coordinate_hash(const std::vector<std::vector<std::int64_t>>& indices, std::size_t nonzero);
@@ -50,16 +53,6 @@ MergeReport merge_local(AnyNonzeros& nonzeros, const Join& join);
 /// nonzeros that have equal ones are sent. The report is the same on every rank. Collective.
 /// @param numbers one for each nonzero, ascending and different over all ranks: for example lines of a file
 MergeReport merge_in_place(const Communicator& comm, AnyNonzeros& nonzeros, const Join& join, std::span<const std::int64_t> numbers);
-
-/// Likewise for nonzeros of float or double.
-template <class T>
-MergeReport merge_in_place(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, Duplicates duplicates,
-                           std::span<const std::int64_t> numbers) {
-    AnyNonzeros same(std::move(nonzeros));
-    auto report = merge_in_place(comm, same, join_for(element_kernels<T>(), duplicates), numbers);
-    nonzeros = std::move(same).take<T>();
-    return report;
-}
 
 /// Memory of merge_in_place() beside the nonzeros and their numbers, an upper bound for hashes that spread evenly. Pure.
 /// @param count      nonzeros of the rank that has most

@@ -98,50 +98,6 @@ std::shared_ptr<SparseState> sparse_calls::with_symmetry(const AnyTensor& tensor
 
 namespace {
 
-/// The elements at their representatives, with the values that these would have. @throws InvalidArgument for one that must be zero or real,
-/// and is not
-struct MovedElements {
-    MovedElements(const SparseState& whole, const Symmetry& symmetry);
-
-    sparse::NonzeroIndices indices;
-    Buffer<std::byte> values;
-};
-
-MovedElements::MovedElements(const SparseState& whole, const Symmetry& symmetry) : indices(no_indices(whole.lengths())) {
-    const auto& kernels = *whole.kernels;
-    whole.world->require_free(3 * (SparsePattern::bytes(whole.order(), whole.count()) + whole.values().bytes()),
-                              whole.title() + ": comparing the elements of orbits");
-    indices.indices = whole.pattern()->indices;
-    const auto found = to_representatives(symmetry, indices);
-    const auto refuse = [&](std::size_t k, const char* why) {
-        std::vector<std::int64_t> index;
-        for (const auto& column : whole.pattern()->indices) index.push_back(column[k]);
-        throw InvalidArgument(whole.title() + ": the element at " + coordinate_text(index, 0) + why + " under " + symmetry.to_string() +
-                              "; correct the value or the symmetry");
-    };
-    const auto* const own = whole.values().data();
-    const auto value = [&](std::size_t k) { return element_at(own, k, kernels.size); };
-    for (auto k : found.zeros)
-        if (!kernels.is_zero(value(k))) refuse(k, " is not zero, but must be");
-    for (auto k : found.reals)
-        if (kernels.as_number(value(k)).imag() != 0) refuse(k, " is not real, but must be");
-    std::vector<std::int64_t> kept;
-    std::vector<std::uint8_t> factors;
-    for (std::size_t k = 0; k < found.factors.size(); ++k) {
-        if (std::binary_search(found.zeros.begin(), found.zeros.end(), k)) continue;
-        kept.push_back(k);
-        factors.push_back(found.factors[k]);
-    }
-    for (auto& column : indices.indices) {
-        std::vector<std::int64_t> some;
-        some.reserve(kept.size());
-        for (auto k : kept) some.push_back(column[k]);
-        column = std::move(some);
-    }
-    values = Buffer<std::byte>(std::ssize(kept) * kernels.size);
-    kernels.transfer_listed({.count = std::ssize(kept), .from = kept.data(), .factors = factors.data()}, own, values.data(), nullptr, {});
-}
-
 /// The one value that each orbit has. @param parts  of all elements, run by run  @throws InvalidArgument where they differ, or some are
 /// missing
 Buffer<std::byte> values_of_orbits(const SparseState& whole, const Symmetry& symmetry, const sparse::Runs& runs,
@@ -179,17 +135,22 @@ std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseStat
         result->adopt(whole->pattern(), std::move(values));
         return result;
     }
-    std::optional<MovedElements> moved;
-    world.agree([&] { moved.emplace(*whole, result->symmetry); });
+    AnyNonzeros moved;
+    world.agree([&] {
+        world.require_free(3 * (SparsePattern::bytes(whole->order(), whole->count()) + whole->values().bytes()),
+                           whole->title() + ": comparing the elements of orbits");
+        moved = whole->nonzeros();
+        take_representatives(result->symmetry, *whole->kernels, whole->title() + " under " + result->symmetry.to_string(), moved);
+    });
     // All elements of an orbit come together.
     const auto lengths = whole->lengths();
     const auto layout = SparseLayout::along_longest(lengths, world.size());
     const auto require = [&](std::int64_t bytes) {
         world.require_everywhere(bytes, whole->title() + ": comparing the elements of orbits");
     };
-    const SparseMatch match(world.movement_communicator(), {spans_of(moved->indices.indices)}, layout, lengths, require);
+    const SparseMatch match(world.movement_communicator(), {spans_of(moved.indices)}, layout, lengths, require);
     Buffer<std::byte> room, values;
-    const auto* const parts = match.values(0, moved->values.data(), whole->kernels->size, room);
+    const auto* const parts = match.values(0, moved.values.data(), whole->kernels->size, room);
     IndexColumns indices;
     world.agree([&] {
         indices = match.indices_of();

@@ -13,12 +13,6 @@ namespace arges {
 
 namespace {
 
-bool equal_coordinates(const sparse::NonzeroIndices& x, std::size_t i, const sparse::NonzeroIndices& y, std::size_t j) {
-    for (std::size_t m = 0; m < x.indices.size(); ++m)
-        if (x.indices[m][i] != y.indices[m][j]) return false;
-    return true;
-}
-
 /// The values of elements, in the order asked; zeros where none is stored. Local.
 SparseValues values_at(const ElementKernels& kernels, const sparse::NonzeroIndices& stored, const SparseValues& values,
                        const sparse::NonzeroIndices& asked) {

@@ -5,7 +5,7 @@
 #include "arges/error.hpp"
 #include "base/math.hpp"
 #include "comm/values.hpp"
-#include "interface/sparse/sparse_state.hpp"
+#include "interface/sparse/sparse_pattern.hpp"
 #include "interface/sparse/sparse_tensor_exchange.hpp"
 #include "io/file/gz.hpp"
 

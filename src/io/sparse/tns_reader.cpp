@@ -2,7 +2,6 @@
 #include "io/sparse/text_reader.hpp"
 
 #include "arges/error.hpp"
-#include "interface/sparse/sparse_state.hpp"
 
 #include <algorithm>
 
