@@ -121,9 +121,7 @@ private:
             if (divisor > 0) mine[i] = static_cast<T>(sums.row(i)[0] / divisor);
         }
         watch.lap();
-        const sparse::RowMatrix<T> matrix{mine, rows.count(), 1, 1};
-        expand_[mode]->start_expand(matrix);
-        expand_[mode]->finish_expand();
+        expand_[mode]->expand({mine, rows.count(), 1, 1});
         factors_.communication_seconds() += watch.lap();
     }
 

@@ -58,9 +58,7 @@ double CompletionFactors<T>::squares() const {
 template <class T>
 void CompletionFactors<T>::expand(int mode) {
     const Stopwatch watch;
-    auto& exchange = *exchange_[mode];
-    exchange.start_expand(this->matrix(mode));
-    exchange.finish_expand();
+    exchange_[mode]->expand(this->matrix(mode));
     communication_seconds_ += watch.seconds();
 }
 

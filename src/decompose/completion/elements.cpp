@@ -297,8 +297,7 @@ double HeldOut<T>::rmse() {
         const auto columns = factors_.columns();
         const sparse::RowMatrix<T> matrix{data_[place].data(), rows_[place].count(), columns, columns}, from = factors_.matrix(m);
         for (std::size_t i = 0; i < position_[place].size(); ++i) std::copy_n(from.row(position_[place][i]), columns, matrix.row(i));
-        exchange_[place]->start_expand(matrix);
-        exchange_[place]->finish_expand();
+        exchange_[place]->expand(matrix);
         views.push_back(matrix);
     }
     double squares = fit_sums(elements_, views).residual;

@@ -32,18 +32,11 @@ using decompose::DenseCpOperator;
 using decompose::Factors;
 using decompose::SparseOperator;
 
-constexpr int max_order = 8;
 constexpr std::int64_t max_counted_ranks = 1 << 24;  // of explain_cp(), which counts for each
 
 void check_dense(const std::string& title, const std::vector<std::int64_t>& lengths, const CpOptions& options) {
     decompose::check_cp_options(options);
-    const auto order = lengths.size();
-    if (order < 2 || order > max_order)
-        throw InvalidArgument(title + " has " + std::to_string(order) +
-                              " dimensions; a CP decomposition of a dense tensor needs from 2 to " + std::to_string(max_order));
-    for (std::size_t m = 0; m < order; ++m)
-        if (lengths[m] == 0)
-            throw InvalidArgument(title + " has no elements, because dimension " + std::to_string(m + 1) + " has length 0");
+    decompose::check_dense_shape(title, lengths, 2, "CP");
     if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
         options.format != "auto" || options.rows != "holders")
         throw InvalidArgument("CP decomposition: " + title +

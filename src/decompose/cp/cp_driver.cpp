@@ -138,6 +138,17 @@ void check_cp_options(const CpOptions& options) {
         refuse("the threshold of pairwise perturbation must be between 0 and 1");
 }
 
+void check_dense_shape(const std::string& title, const std::vector<std::int64_t>& lengths, std::size_t least, const std::string& kind) {
+    constexpr std::size_t most = 8;
+    if (lengths.size() < least || lengths.size() > most)
+        throw InvalidArgument(title + " has " + std::to_string(lengths.size()) + " dimensions; a " + kind +
+                              " decomposition of a dense tensor needs from " + std::to_string(least) + " to " + std::to_string(most));
+    const auto empty = std::find(lengths.begin(), lengths.end(), 0);
+    if (empty != lengths.end())
+        throw InvalidArgument(title + " has no elements, because dimension " + std::to_string(empty - lengths.begin() + 1) +
+                              " has length 0");
+}
+
 std::uint64_t digest_of(const CpOptions& options) {
     Digest digest;
     digest.add(options.rank).add(options.algorithm).add(options.max_iterations).add(options.tolerance).add(options.seed);

@@ -17,6 +17,10 @@ namespace arges::decompose {
 /// @throws InvalidArgument for numbers that make no sense, whatever the tensor
 void check_cp_options(const CpOptions& options);
 
+/// @param least number of modes @param kind of decomposition, for messages
+/// @throws InvalidArgument unless a dense tensor has as many modes as it may have, and elements
+void check_dense_shape(const std::string& title, const std::vector<std::int64_t>& lengths, std::size_t least, const std::string& kind);
+
 /// Tells options apart, for CollectiveCall.
 std::uint64_t digest_of(const CpOptions& options);
 

@@ -79,6 +79,10 @@ public:
     RowExchange(const Communicator& comm, const ModeRows& rows, int columns)
         : RowMover(comm, rows, columns * std::int64_t{sizeof(T)}), columns_(columns) {}
     void start_expand(sparse::RowMatrix<T> matrix) { RowMover::start_expand(matrix.data); }
+    void expand(sparse::RowMatrix<T> matrix) {
+        start_expand(matrix);
+        finish_expand();
+    }
     /// Adds to owned rows what other ranks have of them. Those of one row are added by ascending rank.
     void fold(sparse::RowMatrix<T> matrix) {
         const auto* in = reinterpret_cast<const T*>(bring_parts(matrix.data));

@@ -125,10 +125,7 @@ private:
     const decompose::ModeRows& rows_of(int m) const { return distributed_.rows[m]; }
     RowMatrix<T> owned(int m) { return factors_.owned(m); }
 
-    void expand(int m) {
-        expand_[m]->start_expand(factors_.matrix(m));
-        expand_[m]->finish_expand();
-    }
+    void expand(int m) { expand_[m]->expand(factors_.matrix(m)); }
 
     /// Eigenvalues of the Gram matrix of some rows, falling, and their vectors, column by column; negative ones are zero.
     std::pair<std::vector<double>, Gram> eigen(RowMatrix<const T> rows) {

@@ -1,14 +1,13 @@
 #include "decompose/tucker/tucker_checks.hpp"
 
 #include "base/digest.hpp"
+#include "decompose/cp/cp_driver.hpp"
 
 #include <algorithm>
 
 namespace arges::decompose {
 
 namespace {
-
-constexpr int max_dense_order = 8;
 
 [[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("Tucker decomposition: " + text); }
 
@@ -45,19 +44,13 @@ std::uint64_t digest_of(const TuckerOptions& options) {
 }
 
 void check_dense_tucker(const std::string& title, const std::vector<std::int64_t>& lengths, const TuckerOptions& options) {
-    const auto order = lengths.size();
-    if (order < 1 || order > max_dense_order)
-        throw InvalidArgument(title + " has " + std::to_string(order) +
-                              " dimensions; a Tucker decomposition of a dense tensor needs from 1 to " + std::to_string(max_dense_order));
-    for (std::size_t m = 0; m < order; ++m)
-        if (lengths[m] == 0)
-            throw InvalidArgument(title + " has no elements, because dimension " + std::to_string(m + 1) + " has length 0");
+    check_dense_shape(title, lengths, 1, "Tucker");
     if (!(options.relative_error >= 0) || !(options.relative_error < 1)) refuse("the relative error must be 0 or more, and less than 1");
     if (options.ranks.empty() && options.relative_error == 0) refuse("neither ranks nor a relative error is given; give one of them");
     auto complete = options;
-    if (complete.ranks.empty()) complete.ranks.assign(order, 1);  // found by the relative error
+    if (complete.ranks.empty()) complete.ranks.assign(lengths.size(), 1);  // found by the relative error
     check_tucker_options(complete, lengths);
-    if (!options.order.empty()) check_mode_order(options.order, order);
+    if (!options.order.empty()) check_mode_order(options.order, lengths.size());
     if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
         options.rows != "holders")
         refuse(title + " is dense; distribution, grid, policy, rows and partition file are for sparse tensors");
