@@ -105,12 +105,14 @@ public:
     /// @throws InvalidArgument if there is no such mode
     const std::vector<T>& factor(int mode) const;
 
+    /// @cond
 protected:
     ModelFactors(const char* title, std::vector<std::int64_t> lengths, std::vector<std::vector<std::int64_t>> rows,
                  std::vector<std::vector<T>> factors)
         : title_(title), lengths_(std::move(lengths)), rows_(std::move(rows)), factors_(std::move(factors)) {}
     void check(const std::vector<std::int64_t>& columns) const;
     std::vector<T> gathered(const World& world, int mode, const std::vector<std::int64_t>& columns) const;
+    /// @endcond
 
 private:
     const char* title_;
