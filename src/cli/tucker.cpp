@@ -198,7 +198,7 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     };
     command.tucker.stop = [&] { return is_interrupted(world); };
     steps.show(is_dense ? "truncating modes" : "distributing nonzeros");
-    const auto result = tucker_decompose(std::move(read.tensor), command.tucker, progress, start.get());
+    const auto result = tucker_decompose(std::move(read.tensor), command.tucker, progress, start.get());  // a dense tensor stays
     if (!command.output.empty()) save_result(command, world, result);
     TuckerFigures figures;
     const Stopwatch watch;
