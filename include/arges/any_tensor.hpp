@@ -320,6 +320,10 @@ public:
     friend AnyExpression operator*(const AnyExpression& a, const AnyExpression& b);
     /// Multiplied by a number; the type widens where it does not have it.
     friend AnyExpression operator*(const Number& number, const AnyExpression& a);
+    /// Negation, likewise.
+    friend AnyExpression operator-(const AnyExpression& a) { return std::int64_t{-1} * a; }
+    /// Difference, likewise.
+    friend AnyExpression operator-(const AnyExpression& a, const AnyExpression& b) { return a + -b; }
     /// Complex conjugate of a term by term.
     friend AnyExpression conj(AnyExpression a);
 
@@ -345,6 +349,8 @@ public:
     void operator=(const AnyIndexedTensor& right) { *this = static_cast<const AnyExpression&>(right); }
     /// Adds.
     void operator+=(const AnyExpression& right);
+    /// Subtracts.
+    void operator-=(const AnyExpression& right) { *this += -right; }
     /// Multiplies the elements that the labels name by a number; also by zero, so that NaN stays.
     void operator*=(const Number& number) { assign(AnyExpression(element()), number); }
     /// Divides element by element, as IndexedTensor::operator/=().

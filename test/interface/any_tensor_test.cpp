@@ -193,6 +193,9 @@ TEST(AnyTensors, OfSeveralTypesMeetInStatements) {
         target *= std::int64_t{0};
         target += A["abc"] * B["aad"];
         EXPECT_EQ(read(C), expected);
+        target -= Number(3.0) * A["abc"] * B["aad"] - -(A["abc"] * B["aad"]);
+        for (auto& number : expected) number *= -3.0;
+        EXPECT_EQ(read(C), expected);
         AnyTensor wrong(boolean, Storage::dense, world, {n, p, q}, {}, "wrong");
         EXPECT_THROW(wrong["bcd"] = A["abc"] * B["aad"], InvalidArgument);
     });

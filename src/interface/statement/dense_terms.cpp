@@ -1,10 +1,9 @@
-#include "interface/statement/dense_terms.hpp"
+#include "interface/statement/dense_plan.hpp"
 
 #include "base/first_error.hpp"
 #include "base/math.hpp"
 #include "base/overloaded.hpp"
 #include "interface/statement/check_labels.hpp"
-#include "interface/statement/dense_plan.hpp"
 #include "interface/statement/step_trace.hpp"
 #include "local/transfer.hpp"
 

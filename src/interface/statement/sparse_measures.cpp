@@ -1,4 +1,4 @@
-#include "interface/statement/sparse_measures.hpp"
+#include "interface/statement/sparse_steps.hpp"
 
 #include <algorithm>
 

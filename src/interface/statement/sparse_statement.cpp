@@ -2,8 +2,6 @@
 
 #include "interface/statement/check_labels.hpp"
 #include "interface/statement/dense_plan.hpp"
-#include "interface/statement/dense_terms.hpp"
-#include "interface/statement/sparse_measures.hpp"
 #include "interface/statement/sparse_steps.hpp"
 #include "interface/statement/sparse_sums.hpp"
 

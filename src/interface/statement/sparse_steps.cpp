@@ -3,7 +3,6 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "interface/dense/tensor_state.hpp"
-#include "interface/statement/sparse_measures.hpp"
 #include "interface/statement/sparse_sums.hpp"
 #include "local/transfer.hpp"
 

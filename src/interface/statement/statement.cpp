@@ -7,7 +7,7 @@
 #include "base/trace.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/statement/check_labels.hpp"
-#include "interface/statement/dense_terms.hpp"
+#include "interface/statement/dense_plan.hpp"
 #include "interface/statement/on_host.hpp"
 #include "interface/statement/right_hand_side.hpp"
 #include "interface/statement/sparse_statement.hpp"
