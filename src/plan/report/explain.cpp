@@ -38,8 +38,7 @@ std::string windows_text(const StepReport& step) {
     const std::string why = step.cut_to_fit ? "  for lack of memory" : "  to hide messages";
     std::string text;
     if (panels > 1) text += why + ": recursive SUMMA in " + std::to_string(panels) + " panels:" + summed + "\n";
-    if (slices > 1)
-        text += why + " in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
+    if (slices > 1) text += why + " in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
     if (step.streams) text += "  what a window needs is under way while the one before is multiplied\n";
     return text;
 }
