@@ -11,6 +11,7 @@ build/fast/ are those of BUILD. Without BUILD only fences are looked at. RENEW=1
 from the one like its first to the one like its last.
 """
 import datetime
+import difflib
 import os
 import re
 import shlex
@@ -98,31 +99,17 @@ def bare(line):
 
 
 def renewed(block, printed):
-    """What was printed from the first line of a block to its last; None where they are not to be found, or something is left out."""
+    """What was printed from a line like the first of a block to one like its last; of several such parts the one most like the block. None
+    where there is none, or the block leaves something out."""
     if any(line.strip() == "..." for line in block):
         return None
-    starts = [i for i, line in enumerate(printed) if bare(line) == bare(block[0])]
-    same = [i for i in starts if line_numbers(printed[i]) == line_numbers(block[0])]
-    starts = same or starts
-    if not starts:
-        return None
-    first = starts[-1] if block_is_last(block, printed, starts) else starts[0]
-    last = [i for i in range(first, len(printed)) if bare(printed[i]) == bare(block[-1])]
-    if not last:
-        return None
-    repeated = sum(bare(line) == bare(block[-1]) for line in block)
-    return printed[first : last[min(repeated, len(last)) - 1] + 1]
-
-
-def line_numbers(line):
-    return NUMBER.findall(line)
-
-
-def block_is_last(block, printed, starts):
-    """Of several beginnings the one whose next lines are most alike."""
-    def score(start):
-        return sum(set(line_numbers(a)) == set(line_numbers(b)) for a, b in zip(block, printed[start:]))
-    return len(starts) > 1 and score(starts[-1]) > score(starts[0])
+    count = sum(bare(line) == bare(block[-1]) for line in block)
+    parts = []
+    for start in (i for i, line in enumerate(printed) if bare(line) == bare(block[0])):
+        ends = [i for i in range(start, len(printed)) if bare(printed[i]) == bare(block[-1])]
+        if ends:
+            parts.append(printed[start : ends[min(count, len(ends)) - 1] + 1])
+    return max(parts, key=lambda part: difflib.SequenceMatcher(None, "\n".join(block), "\n".join(part)).ratio(), default=None)
 
 
 class Check:
