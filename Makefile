@@ -265,7 +265,7 @@ $(text_checks): check-%:
 	@$(timed) scripts/check_$*.sh
 text-docs:
 	@$(timed) scripts/check_docs.sh
-check-everything-built: $(text_checks) text-docs lib shared tests arges examples fortran $(plain_c) $(fortran_tests) $(BUILD)/bench/scaling
+check-everything-built: $(text_checks) text-docs lib shared tests arges examples fortran $(plain_c) $(fortran_tests) $(BUILD)/bench/scaling $(BUILD)/bench/padding
 check-built:
 	+@TIMED_AS="building, and checks of texts" $(timed) $(MAKE) check-everything-built
 	@$(timed) scripts/check_examples.sh
@@ -293,7 +293,7 @@ check-all: check  ## besides: the rank counts of test/more_ranks, files compiled
 check-scaling: $(BUILD)/bench/scaling $(arges) $(YIELD)  ## the scaling harness of bench/scaling, with small tensors
 	@scripts/check_scaling.sh
 
-check-examples: examples fortran $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected anew
+check-examples: examples fortran $(arges) $(BUILD)/bench/padding $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected and blocks of output anew
 	@scripts/check_examples.sh
 
 run-tests: tests  ## run the tests only; FOLDERS="plan comm" and GTEST_FILTER narrow them

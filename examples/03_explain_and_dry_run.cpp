@@ -41,6 +41,19 @@ int main(int argc, char** argv) {
         const std::string dry = large_Z["abij"].explain(0.5 * large_V["abef"] * large_T["efij"]);
         if (world.rank() == 0) std::printf("%s", dry.c_str());
         right &= large_V.packed_size() == std::int64_t{79800} * 79800;
+
+        // MTTKRP on four ranks, in one step (docs/planning.md), and a sweep of CP on 512 (docs/dense_decompositions.md).
+        World four = World::dry_run(4);
+        Tensor<double> X(four, {192, 192, 192}, "ijk", "", "X");
+        Tensor<double> A(four, {192, 24}, "ja", "", "A");
+        Tensor<double> B(four, {192, 24}, "ka", "", "B");
+        Tensor<double> O(four, {192, 24}, "ia", "", "O");
+        const std::string mttkrp = O["ia"].explain(X["ijk"] * A["ja"] * B["ka"]);
+        World many = World::dry_run(512, Torus{{8, 8, 8}});
+        CpOptions options;
+        options.rank = 32;
+        const std::string sweep = explain_cp(Tensor<double>(many, {800, 800, 800}), options);
+        if (world.rank() == 0) std::printf("%s%s", mttkrp.c_str(), sweep.c_str());
         return right;
     });
 }

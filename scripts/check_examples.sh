@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What the documents say is what the programs do: every block that names a file (```cpp FILE; c, fortran) stands in that file, up to
-# indentation; every link to a file leads to one; and the examples print what examples/expected holds on 1, 2 and 3 ranks.
-# Outside of make only the text is checked. Run it by `make check-examples`; RENEW=1 writes examples/expected anew.
+# indentation; every link to a file leads to one; the examples print what examples/expected holds on 1, 2 and 3 ranks; and blocks of output
+# are what programs print (scripts/check_outputs.py).
+# Outside of make only the text is checked. Run it by `make check-examples`; RENEW=1 writes examples/expected and the blocks of output anew.
 set -uo pipefail
 bad=0
 renew=${RENEW:-}
@@ -109,5 +110,6 @@ if [ -n "${BUILD:-}" ]; then
     wrong=$(on_ranks 60 2 "$BUILD/examples/18_triangles" nowhere.mtx 2>&1)
     if [ $? -ne 1 ] || [ "$(grep -c 'nowhere.mtx' <<<"$wrong")" -ne 1 ]; then echo "a missing file: $wrong"; bad=1; fi
 fi
+scripts/check_outputs.py $documents || bad=1
 if ((bad)); then exit 1; fi
 echo "examples: $(cat $documents | grep -cE '^```(cpp|c|fortran) ') blocks of $(wc -w <<<"$documents") documents are as in the code, $runs runs printed what they should"

@@ -32,6 +32,7 @@ struct Candidate {
     double out_of_order = 0;  ///< elements of operands in place that products read in another order than they lie
     std::vector<Window> windows;
     bool streams = false;
+    bool cut_to_fit = false;  ///< see ProductPlan
 };
 
 /// Prices candidates of one product.

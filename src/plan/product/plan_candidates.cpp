@@ -283,6 +283,7 @@ bool PlanCandidates::is_as_wanted(const GridCandidate& candidate, std::size_t o,
 GridCandidate PlanCandidates::candidate(Mapped axes) {
     auto candidate = placed(std::move(axes), true);
     if (candidate.copies && !fits(candidate)) candidate = placed(candidate.axes, false);
+    candidate.cut_to_fit = !fits(candidate);
     if (options_.machine.interconnect.overlap > 0)
         while (stream_faster(candidate)) {
         }
@@ -401,6 +402,7 @@ ProductPlan PlanCandidates::plan(const GridCandidate& candidate) {
     plan.weight = candidate.weight;
     plan.windows = candidate.windows;
     plan.streams = candidate.streams;
+    plan.cut_to_fit = candidate.cut_to_fit && !candidate.windows.empty();
     plan.cost = model_.cost(candidate);
     if (plan.spec.output_is_free)
         if (const auto there = scattered(candidate.axes, result())) plan.spec.output.layout = layout_of(result(), *there);
@@ -442,6 +444,7 @@ ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {
             result.windows = candidate.windows;
             result.cost = model_.cost(candidate);
         }
+        result.cut_to_fit = !candidate.windows.empty();
         result.move_whole_inputs_only();
     }
     if (candidate.windows.empty()) return result;
