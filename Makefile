@@ -44,7 +44,7 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS JOBS
 
-.PHONY: python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling run-tests run-checked run-checked-built \
+.PHONY: python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling check-bench run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -265,10 +265,11 @@ $(text_checks): check-%:
 	@$(timed) scripts/check_$*.sh
 text-docs:
 	@$(timed) scripts/check_docs.sh
-check-everything-built: $(text_checks) text-docs lib shared tests arges examples fortran $(plain_c) $(fortran_tests) $(BUILD)/bench/scaling $(BUILD)/bench/padding
+check-everything-built: $(text_checks) text-docs lib shared tests arges examples fortran bench $(plain_c) $(fortran_tests)
 check-built:
 	+@TIMED_AS="building, and checks of texts" $(timed) $(MAKE) check-everything-built
 	@$(timed) scripts/check_examples.sh
+	@$(timed) scripts/check_bench.sh
 	@$(timed) scripts/check_scaling.sh
 	+@$(timed) scripts/check_install.sh
 	@$(timed) scripts/check_launcher.sh
@@ -292,6 +293,9 @@ check-all: check  ## besides: the rank counts of test/more_ranks, files compiled
 
 check-scaling: $(BUILD)/bench/scaling $(arges) $(YIELD)  ## the scaling harness of bench/scaling, with small tensors
 	@scripts/check_scaling.sh
+
+check-bench: bench $(YIELD)  ## every program in bench/, with small input
+	@scripts/check_bench.sh
 
 check-examples: examples fortran $(arges) $(BUILD)/bench/padding $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected and blocks of output anew
 	@scripts/check_examples.sh

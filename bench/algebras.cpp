@@ -1,5 +1,5 @@
 // Dense products under algebras of the user's, against loops written by hand.
-//   algebras [REPETITIONS]
+//   algebras [REPETITIONS [EXTENT]]
 // Prints one line per case: seconds of the loops and of the statement (medians of runs in turn) and their ratio. Run it on one rank with
 // one thread: the loops have one.
 #include <arges/arges.hpp>
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace {
@@ -69,7 +70,7 @@ void by_loops(std::int64_t n, const std::vector<typename A::value_type>& a, cons
 }
 
 template <class A, class Make>
-void compare(const World& world, const char* name, std::int64_t n, int repetitions, Make&& make) {
+void compare(const World& world, const std::string& name, std::int64_t n, int repetitions, Make&& make) {
     using T = typename A::value_type;
     Tensor<T> X(world, {n, n}), Y(world, {n, n}), Z(world, {n, n});
     X.fill([&](Index i) { return make(3 * i[0] + 7 * i[1]); });
@@ -89,7 +90,7 @@ void compare(const World& world, const char* name, std::int64_t n, int repetitio
             return p == q;
     });
     if (world.rank() == 0)
-        std::printf("%-34s loops %8.4f s  statement %8.4f s  statement / loops %5.2f%s\n", name, median(loops), median(statements),
+        std::printf("%-34s loops %8.4f s  statement %8.4f s  statement / loops %5.2f%s\n", name.c_str(), median(loops), median(statements),
                     median(statements) / median(loops), same ? "" : "  WRONG");
 }
 
@@ -100,13 +101,15 @@ int main(int argc, char** argv) {
     {
         const World world;
         const int repetitions = argc > 1 ? std::atoi(argv[1]) : 5;
-        compare<MinPlus>(world, "min-plus of int, 1000^3", 1000, repetitions, [](std::int64_t i) { return static_cast<int>(i % 1009); });
-        compare<MaxTimes>(world, "max-times of double, 1000^3", 1000, repetitions,
+        const std::int64_t n = argc > 2 ? std::atoll(argv[2]) : 1000, m = n * 3 / 5;
+        const auto cube = [](std::int64_t extent) { return std::to_string(extent) + "^3"; };
+        compare<MinPlus>(world, "min-plus of int, " + cube(n), n, repetitions, [](std::int64_t i) { return static_cast<int>(i % 1009); });
+        compare<MaxTimes>(world, "max-times of double, " + cube(n), n, repetitions,
                           [](std::int64_t i) { return static_cast<double>(i % 1009) / 1009; });
-        compare<DualNumbers>(world, "struct of 24 bytes, 600^3", 600, repetitions, [](std::int64_t i) {
+        compare<DualNumbers>(world, "struct of 24 bytes, " + cube(m), m, repetitions, [](std::int64_t i) {
             return Dual{static_cast<double>(i % 13), static_cast<double>(i % 7), 1};
         });
-        compare<DualNumbers>(world, "struct of 24 bytes, 60^3", 60, repetitions, [](std::int64_t i) {
+        compare<DualNumbers>(world, "struct of 24 bytes, " + cube(m / 10), m / 10, repetitions, [](std::int64_t i) {
             return Dual{static_cast<double>(i % 13), static_cast<double>(i % 7), 1};
         });
     }

@@ -1,11 +1,11 @@
 // Dense CP and Tucker decompositions, beside the rate of matrix products.
-//   dense_decompositions [cp|tucker|bytes] [float|double]
+//   dense_decompositions [cp|tucker|bytes] [float|double] [small]
 // Run under mpiexec on any number of ranks. CP-ALS: seconds of a sweep with the dimension tree (the least of five), beside one
 // MTTKRP for each mode by statements O["ir"] = X["ijk"] * B["jr"] * C["kr"], which read the tensor once for each mode; flops
 // are those of the two large products. Tucker: seconds of ST-HOSVD by Gram matrices (the least of three), step by step; flops
 // are those of the symmetric products, half of a full one, and of the products with the factors. The share is that of the rate
 // of a product of 2000 x 2000 matrices on every rank at once. bytes: what one sweep or one ST-HOSVD sends, beside what was
-// planned and the lower bounds, and nothing else.
+// planned and the lower bounds, and nothing else. small: dimensions are a fifth as long.
 #include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/tucker.hpp"
@@ -220,19 +220,19 @@ void count_all_bytes(const World& world) {
 }
 
 template <class T>
-void measure(const World& world, bool cp, bool tucker) {
+void measure(const World& world, bool cp, bool tucker, std::int64_t share) {
     const double rate = gemm_rate<T>(world);
     char text[80];
     std::snprintf(text, sizeof text, "%lld ranks, %s: matrix products at %.1f Gflop/s in all", static_cast<long long>(world.size()),
                   sizeof(T) == 4 ? "float" : "double", rate / 1e9);
     print(world, text);
     if (cp) {
-        measure_cp<T>(world, {400, 400, 400}, 32, rate);
-        measure_cp<T>(world, {100, 100, 100, 100}, 16, rate);
+        measure_cp<T>(world, {400 / share, 400 / share, 400 / share}, 32, rate);
+        measure_cp<T>(world, {100 / share, 100 / share, 100 / share, 100 / share}, 16, rate);
     }
     if (tucker) {
-        measure_tucker<T>(world, {300, 300, 300}, 30, rate);
-        measure_tucker<T>(world, {60, 60, 60, 60}, 10, rate);
+        measure_tucker<T>(world, {300 / share, 300 / share, 300 / share}, 30 / share, rate);
+        measure_tucker<T>(world, {60 / share, 60 / share, 60 / share, 60 / share}, 10 / share, rate);
     }
 }
 
@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
         const auto run = [&](auto zero) {
             using T = decltype(zero);
             if (bytes) count_all_bytes<T>(world);
-            if (cp || tucker) measure<T>(world, cp, tucker);
+            if (cp || tucker) measure<T>(world, cp, tucker, has("small") ? 5 : 1);
         };
         if (has("double") || !has("float")) run(0.0);
         if (has("float") || !has("double")) run(0.0F);

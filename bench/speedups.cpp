@@ -69,6 +69,8 @@ Settings parse(int argc, char** argv) {
         else
             settings.files.push_back(word);
     }
+    if (settings.files.empty())
+        throw arges::InvalidArgument("usage: speedups [--rank N] [--iterations N] [--repeats N] [--greedy] FILE...");
     return settings;
 }
 
@@ -146,9 +148,8 @@ void print(const std::vector<Case>& cases) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
+    return arges::run(argc, argv, [&](const World& world) {
         const auto settings = parse(argc, argv);
-        const World world;
         for (const auto& file : settings.files) {
             const auto tensor = arges::read_sparse<double>(world, file).tensor;
             auto cases = cases_of(world, tensor, settings);
@@ -158,9 +159,6 @@ int main(int argc, char** argv) {
             std::printf("\n%s on %lld ranks, %d components\n", file.c_str(), static_cast<long long>(world.size()), settings.cp.rank);
             print(cases);
         }
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "speedups: %s\n", error.what());
-        return 1;
-    }
-    return 0;
+        return true;
+    });
 }

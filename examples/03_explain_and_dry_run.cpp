@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
         }
 
         // The same statement on 4096 imaginary ranks of a 16x16x16 torus: 51 GB of V, planned in no time.
-        World cluster = World::dry_run(4096, Torus{{16, 16, 16}});
+        World cluster = World::dry_run({4096, Torus{{16, 16, 16}}});
         Tensor<double> large_V(cluster, {400, 400, 400, 400}, "abef", "antisym(a,b) antisym(e,f)", "V");
         Tensor<double> large_T(cluster, {400, 400, 100, 100}, "efij", "antisym(e,f) antisym(i,j)", "T");
         Tensor<double> large_Z(cluster, {400, 400, 100, 100}, "abij", "antisym(a,b) antisym(i,j)", "Z");

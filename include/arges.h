@@ -90,8 +90,11 @@ ARGES_EXPORT void arges_free(void* allocated);
 ARGES_EXPORT arges_status arges_world_create(MPI_Comm comm, const char* torus, arges_world** world);
 /** Likewise with the communicator of Fortran. Collective. */
 ARGES_EXPORT arges_status arges_world_create_f(MPI_Fint comm, const char* torus, arges_world** world);
-/** Imaginary ranks for planning: no data, statements are planned and not executed. Local. */
-ARGES_EXPORT arges_status arges_world_create_dry_run(int64_t ranks, const char* torus, arges_world** world);
+/** Imaginary ranks for planning: no data, statements are planned and not executed. `ranks` may be 0 where torus or coordinates hold them,
+ *  `ranks_per_node` 0 for unknown; texts may be null. The machine file is as `arges calibrate` writes, the file of coordinates has a line
+ *  for each rank. Local. */
+ARGES_EXPORT arges_status arges_world_create_dry_run(int64_t ranks, const char* torus, int64_t ranks_per_node, const char* machine_file,
+                                                     const char* coordinates_file, arges_world** world);
 /** Another handle of the same world. Local. */
 ARGES_EXPORT arges_status arges_world_copy(const arges_world* world, arges_world** copy);
 /** Destroys the handle; tensors keep their world. Local. */

@@ -138,11 +138,9 @@ struct PlanRequest {
     std::map<char, std::int64_t> sizes{};               ///< of each label
     ElementType element = ElementType::float64;         ///< of the tensors: float32, float64 or complex128
     std::map<std::size_t, std::string> symmetries{};    ///< by operand, from 0: "antisym(i,j)", see Symmetry::parse()
-    std::int64_t ranks = 1;                             ///< of the machine
-    Torus torus{};                                      ///< its shape; detected when empty
+    PlannedMachine machine{};                           ///< ranks, shape and constants
     GroupMapping group_mapping = GroupMapping::packed;  ///< how symmetric groups are spread
     std::optional<std::int64_t> memory_limit{};         ///< bytes per rank, of tensors and working memory; none: no limit
-    MachineModel machine{};                             ///< constants of one rank, see read_machine_model()
     int run = 1;  ///< the plan is for this run of the same product: tensors lie where the one before has left them
 };
 

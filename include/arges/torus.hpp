@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace arges {
@@ -31,6 +33,24 @@ public:
 
 private:
     std::vector<std::int64_t> lengths_;
+};
+
+/// The machine that a plan is for, which need not be there: what World::dry_run(), plan_einsum() and forecasts take.
+struct PlannedMachine {
+    std::optional<std::int64_t> ranks{};  ///< none: as many as torus or coordinates hold, else one
+    Torus torus{};  ///< its shape; empty: that of the coordinates, else of the file if it is one of so many ranks, else nodes
+    std::int64_t ranks_per_node = 0;  ///< 0: as the file says, else unknown. Where there is a torus its links count
+    std::string file{};         ///< of constants and interconnect, as of `arges calibrate`; empty: the one of ARGES_MACHINE, or defaults
+    std::string coordinates{};  ///< file with a line for each rank, as that of ARGES_COORDINATES, which itself is for real ranks only
+
+    /// What only torus or coordinates say.
+    PlannedMachine() = default;
+    /// So many ranks, in this shape.
+    PlannedMachine(std::int64_t count, Torus shape = {}) : ranks(count), torus(std::move(shape)) {}  // NOLINT: implicit on purpose
+    /// All the same.
+    bool operator==(const PlannedMachine&) const = default;
+    /// Are ranks, torus or coordinates given?
+    bool has_ranks() const { return ranks || !torus.lengths().empty() || !coordinates.empty(); }
 };
 
 }  // namespace arges

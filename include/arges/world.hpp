@@ -48,11 +48,12 @@ public:
     explicit World(MPI_Comm comm = MPI_COMM_WORLD, const Torus& torus = {}, RankOrder order = RankOrder::given);
     /// All processes, on a machine with these constants (arges/machine.hpp); the file of stored ones is not looked at. Collective.
     explicit World(const MachineModel& machine);
-    /// A world of `ranks` imaginary ranks for planning: no MPI, no data. Tensors on it have no storage;
-    /// statements are planned and accounted for but not executed, scalars come out as zero. What needs data (files, sparse
+    /// A world of imaginary ranks for planning, e.g. dry_run(4096) or dry_run({4096, Torus({16, 16, 16})}): no MPI, no data. Tensors on it
+    /// have no storage; statements are planned and accounted for but not executed, scalars come out as zero. What needs data (files, sparse
     /// tensors, decompositions, linear algebra) is refused.
-    /// @throws InvalidArgument for less than one or more than 2^31 - 1 ranks, or a torus that does not hold them
-    static World dry_run(std::int64_t ranks, const Torus& torus = {});
+    /// @throws InvalidArgument for less than one or more than 2^31 - 1 ranks, a torus or coordinates that do not hold them, nodes that do
+    /// not divide them, or a file that cannot be read
+    static World dry_run(const PlannedMachine& machine);
 
     /// Number of ranks.
     std::int64_t size() const;

@@ -34,10 +34,17 @@ arges_status arges_world_create_f(MPI_Fint comm, const char* torus, arges_world*
     return guarded(__func__, [&] { create_world(arges::communicator_of_fortran(comm), torus, world); });
 }
 
-arges_status arges_world_create_dry_run(int64_t ranks, const char* torus, arges_world** world) {
+arges_status arges_world_create_dry_run(int64_t ranks, const char* torus, int64_t ranks_per_node, const char* machine_file,
+                                        const char* coordinates_file, arges_world** world) {
     return guarded(__func__, [&] {
         given(world, "world");
-        *world = std::make_unique<arges_world>(arges_world{World::dry_run(ranks, torus_of(torus))}).release();
+        arges::PlannedMachine machine;
+        if (ranks != 0 || (torus == nullptr && coordinates_file == nullptr)) machine.ranks = ranks;
+        machine.torus = torus_of(torus);
+        machine.ranks_per_node = ranks_per_node;
+        if (machine_file != nullptr) machine.file = machine_file;
+        if (coordinates_file != nullptr) machine.coordinates = coordinates_file;
+        *world = std::make_unique<arges_world>(arges_world{World::dry_run(machine)}).release();
     });
 }
 

@@ -43,7 +43,7 @@ struct CcCommand {
     double tolerance = 1e-8;
     bool json = false;
     bool dry = false;
-    std::int64_t dry_ranks = 0;
+    PlannedMachine machine{};
     int diis_vectors = 8;
     std::string checkpoint;
     int checkpoint_interval = 5;
@@ -76,8 +76,8 @@ void print_plan(std::ostream& out, const CcCommand& command, const CcResult& res
                            header.electrons_of(1), header.orbitals,
                            header.form == chemistry::OrbitalForm::restricted ? "restricted" : "unrestricted");
     }
-    out << fmt::format("{} {}, memory forecast {} per rank, limit {}\n\n", result.ranks, result.ranks == 1 ? "rank" : "ranks",
-                       format_bytes(result.forecast_memory_bytes), format_bytes(world.memory_limit()))
+    out << fmt::format("{} {} ({}), memory forecast {} per rank, limit {}\n\n", result.ranks, result.ranks == 1 ? "rank" : "ranks",
+                       result.torus.to_string(), format_bytes(result.forecast_memory_bytes), format_bytes(world.memory_limit()))
         << std::flush;
 }
 
@@ -149,13 +149,17 @@ void print_json(std::ostream& out, const CcResult& result, bool planned) {
     for_each_part(result.forecast_seconds, [&](const char* name, double seconds) { object["forecast_seconds"][name] = seconds; });
     object["forecast_memory_bytes"] = result.forecast_memory_bytes;
     object["ranks"] = result.ranks;
+    object["torus"] = result.torus.to_string();
     out << object.dump(2) << std::endl;
 }
 
 void run(CcCommand& command, const Console& console) {
-    const World world = command.world.make_world();
+    const World world = command.dry ? command.world.make_planning_world() : command.world.make_world();
     if (command.dry) {
-        const CcResult result = chemistry::plan_coupled_cluster(world, command.file, command.options(), command.dry_ranks);
+        command.machine.torus = command.world.torus();
+        const bool is_here = command.machine == PlannedMachine();
+        const CcResult result = chemistry::plan_coupled_cluster(world, command.file, command.options(),
+                                                                is_here ? std::nullopt : std::optional(command.machine));
         if (command.json) return print_json(console.out, result, true);
         print_plan(console.out, command, result, world);
         return print_estimate(console.out, result);
@@ -220,9 +224,7 @@ Action declare_cc(CLI::App& app) {
     app.add_flag("--restart", command->restart, "start from the amplitudes in the checkpoint, if it is there yet")->needs(checkpoint);
     command->outputs.declare(app);
     CLI::Option* const dry = app.add_flag("--dry", command->dry, "print sizes and estimates of memory and time, and compute nothing");
-    app.add_option("--ranks", command->dry_ranks, "with --dry: plan for so many ranks instead of those that were started")
-        ->check(CLI::PositiveNumber)
-        ->needs(dry);
+    declare_planned_machine(app, command->machine, dry);
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->world.declare(app);
     return [command](const Console& console) { run(*command, console); };

@@ -8,7 +8,6 @@
 
 #include <cctype>
 #include <charconv>
-#include <limits>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -24,7 +23,6 @@ struct PlanCommand {
     PlanRequest request{};
     std::string sizes, type = "double", torus, memory, group_mapping;
     std::vector<std::string> symmetries;
-    std::int64_t ranks = 0;
     bool json = false;
 };
 
@@ -65,12 +63,7 @@ std::map<std::size_t, std::string> parse_symmetries(const std::vector<std::strin
 void complete_request(PlanCommand& command) {
     auto& request = command.request;
     request.sizes = parse_sizes(command.sizes);
-    request.machine = read_machine_model(machine_file_option()).value_or(MachineModel{});
-    if (!command.torus.empty()) request.torus = Torus::parse(command.torus);
-    if (!command.torus.empty() && command.ranks > 0 && request.torus.ranks() != command.ranks)
-        throw InvalidArgument("--torus " + command.torus + " holds " + std::to_string(request.torus.ranks()) + " ranks, but --ranks says " +
-                              std::to_string(command.ranks));
-    request.ranks = command.torus.empty() ? std::max<std::int64_t>(1, command.ranks) : request.torus.ranks();
+    if (!command.torus.empty()) request.machine.torus = Torus::parse(command.torus);
     request.group_mapping = group_mapping_of(command.group_mapping);
     static const std::map<std::string, ElementType> types{
         {"double", ElementType::float64}, {"float", ElementType::float32}, {"complex", ElementType::complex128}};
@@ -93,8 +86,7 @@ Action declare_plan(CLI::App& app) {
     app.add_option("--sizes", command->sizes, "length of each label, e.g. i=192,j=192,k=192,a=24")
         ->required()
         ->check(accepted_by([](const std::string& text) { parse_sizes(text); }, "SIZES"));
-    app.add_option("--ranks", command->ranks, "number of ranks; 1, or what --torus holds")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
+    declare_planned_machine(app, command->request.machine);
     app.add_option("--torus", command->torus, "shape of the machine, e.g. 16x16x16")
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", command->memory, "memory limit of a rank, e.g. 2G; without it none")

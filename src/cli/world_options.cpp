@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace arges::cli {
 
@@ -52,6 +53,19 @@ void WorldOptions::declare(CLI::App& app) {
     declare_group_mapping(app, group_mapping_);
 }
 
+void declare_planned_machine(CLI::App& app, PlannedMachine& machine, CLI::Option* dry) {
+    const std::string whose = dry == nullptr ? "" : "with --dry: ";
+    CLI::Option* const options[] = {
+        app.add_option("--ranks", machine.ranks, whose + "number of ranks; else what --torus or --coordinates hold")
+            ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()})),
+        app.add_option("--ranks-per-node", machine.ranks_per_node, whose + "ranks on a node, a divisor of the number of ranks")
+            ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()})),
+        app.add_option("--machine", machine.file, whose + "file of constants and interconnect of the machine, else that of ARGES_MACHINE"),
+        app.add_option("--coordinates", machine.coordinates, whose + "file with the coordinates of each rank, whose torus it is")};
+    if (dry != nullptr)
+        for (CLI::Option* const option : options) option->needs(dry);
+}
+
 void declare_group_mapping(CLI::App& app, std::string& text) {
     app.add_option("--group-mapping", text,
                    "how symmetric groups are spread: packed, blocks (of virtual grids), or best (for each product); as "
@@ -63,8 +77,11 @@ GroupMapping group_mapping_of(const std::string& text) {
     return text.empty() ? group_mapping_option() : parse_group_mapping(text, "--group-mapping");
 }
 
-World WorldOptions::make_world() const {
-    World world = torus_.empty() ? World() : World(World().communicator(), Torus::parse(torus_));
+World WorldOptions::make_world() const { return limited(torus_.empty() ? World() : World(World().communicator(), torus())); }
+
+World WorldOptions::make_planning_world() const { return limited(World()); }
+
+World WorldOptions::limited(World world) const {
     if (!memory_.empty()) world.set_memory_limit(parse_bytes(memory_, "--memory"));
     if (!group_mapping_.empty()) world.set_group_mapping(group_mapping_of(group_mapping_));
     return world;

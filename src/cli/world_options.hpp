@@ -20,12 +20,21 @@ public:
     void declare(CLI::App& app);
     /// All processes of the program, as the options say. Collective.
     World make_world() const;
+    /// Likewise without the torus, for plans of machines that need not be there.
+    World make_planning_world() const;
+    /// What --torus says.
+    Torus torus() const { return torus_.empty() ? Torus() : Torus::parse(torus_); }
 
 private:
+    World limited(World world) const;
     std::string torus_;
     std::string memory_;
     std::string group_mapping_;
 };
+
+/// Adds --ranks, --ranks-per-node, --machine and --coordinates: the machine of a plan. --torus is declared by others.
+/// @param dry  flag that they need; null: none
+void declare_planned_machine(CLI::App& app, PlannedMachine& machine, CLI::Option* dry = nullptr);
 
 /// Adds --group-mapping.
 void declare_group_mapping(CLI::App& app, std::string& text);

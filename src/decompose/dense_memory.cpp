@@ -62,7 +62,7 @@ public:
 
     void hooi() {
         st_hosvd();
-        World dry = World::dry_run(world_.size(), world_.torus());
+        World dry = World::dry_run({world_.size(), world_.torus()});
         dry.set_memory_limit(world_.memory_limit());
         const auto tensor = zeros(dry, layout_.extents());
         const auto in_use = dry.memory_in_use();

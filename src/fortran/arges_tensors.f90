@@ -99,16 +99,22 @@ contains
     end subroutine
 
     !> Imaginary ranks for planning: statements are planned and not executed. Local.
-    subroutine world_create_dry_run(self, ranks, torus, status, message)
+    subroutine world_create_dry_run(self, ranks, torus, status, message, ranks_per_node, machine_file, coordinates_file)
         class(arges_world), intent(inout) :: self
         integer, intent(in) :: ranks
-        character(*), intent(in), optional :: torus
+        character(*), intent(in), optional :: torus, machine_file, coordinates_file
+        integer, intent(in), optional :: ranks_per_node
         include 'outcome.inc'
-        character(:), allocatable :: own_torus
+        character(:), allocatable :: own_torus, own_machine, own_coordinates
+        integer(c_int64_t) :: per_node
         type(c_ptr) :: made
 
         call to_c(torus, own_torus)
-        code = c_world_create_dry_run(int(ranks, c_int64_t), own_torus, made)
+        call to_c(machine_file, own_machine)
+        call to_c(coordinates_file, own_coordinates)
+        per_node = 0
+        if (present(ranks_per_node)) per_node = ranks_per_node
+        code = c_world_create_dry_run(int(ranks, c_int64_t), own_torus, per_node, own_machine, own_coordinates, made)
         if (code == arges_ok) call replace_world(self, made)
         include 'end_call.inc'
     end subroutine

@@ -54,8 +54,17 @@ void bind_world(nb::module_& module) {
         .def_static("make", &made_world, nb::arg("comm").none(), nb::arg("torus"))
         .def_static(
             "dry_run",
-            [](std::int64_t ranks, const Extents& torus) { return World::dry_run(ranks, torus.empty() ? Torus() : Torus(torus)); },
-            nb::arg("ranks"), nb::arg("torus"))
+            [](std::optional<std::int64_t> ranks, const Extents& torus, std::int64_t ranks_per_node, std::string file,
+               std::string coordinates) {
+                PlannedMachine machine;
+                machine.ranks = ranks;
+                machine.torus = torus.empty() ? Torus() : Torus(torus);
+                machine.ranks_per_node = ranks_per_node;
+                machine.file = std::move(file);
+                machine.coordinates = std::move(coordinates);
+                return World::dry_run(machine);
+            },
+            nb::arg("ranks").none(), nb::arg("torus"), nb::arg("ranks_per_node"), nb::arg("file"), nb::arg("coordinates"))
         .def_prop_ro("size", &World::size)
         .def_prop_ro("rank", &World::rank)
         .def_prop_ro("torus", [](const World& w) { return w.torus().lengths(); })

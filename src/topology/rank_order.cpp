@@ -38,7 +38,7 @@ std::vector<std::int64_t> numbers_of(const std::string& line, const std::string&
 
 }  // namespace
 
-ProcessCoordinates parse_coordinates(const std::string& text, const std::string& file, std::int64_t processes) {
+ProcessCoordinates parse_coordinates(const std::string& text, const std::string& file, std::optional<std::int64_t> processes) {
     ProcessCoordinates result;
     std::istringstream lines(text);
     int line_number = 0;
@@ -51,9 +51,9 @@ ProcessCoordinates parse_coordinates(const std::string& text, const std::string&
                                   " in the lines before" + cure);
         result.push_back(std::move(numbers));
     }
-    if (std::ssize(result) != processes)
+    if (std::ssize(result) != processes.value_or(std::max<std::int64_t>(1, std::ssize(result))))
         throw InvalidArgument("coordinates in " + file + ": there are " + std::to_string(result.size()) + " lines for " +
-                              std::to_string(processes) + " processes" + cure);
+                              std::to_string(processes.value_or(1)) + " processes" + cure);
     return result;
 }
 

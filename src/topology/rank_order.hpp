@@ -4,6 +4,7 @@
 #include "arges/torus.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace arges {
 using ProcessCoordinates = std::vector<std::vector<std::int64_t>>;
 
 /// Reads a line of whole numbers for each process; blank lines and what follows a # do not count.
-/// @param file  names the text in messages
+/// @param file       names the text in messages
+/// @param processes  none: as many as there are lines
 /// @throws InvalidArgument with file, line and cure for anything else, for lines of different lengths, or for another number of lines
-ProcessCoordinates parse_coordinates(const std::string& text, const std::string& file, std::int64_t processes);
+ProcessCoordinates parse_coordinates(const std::string& text, const std::string& file, std::optional<std::int64_t> processes);
 
 /// Processes put on a torus.
 struct PlacedProcesses {

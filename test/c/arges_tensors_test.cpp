@@ -50,7 +50,7 @@ TEST(CWorlds, OfTorusFortranAndDryRuns) {
     std::int64_t size = 0;
     ASSERT_OK(arges_world_size(world.get(), &size));
     EXPECT_EQ(1, size);
-    ASSERT_OK(arges_world_create_dry_run(64, "4x4x4", Made(world)));
+    ASSERT_OK(arges_world_create_dry_run(64, "4x4x4", 4, nullptr, nullptr, Made(world)));
     const auto A = c_tensor(world, ARGES_FLOAT64, {4000, 4000});
     CStatement statement;
     ASSERT_OK(arges_statement_create(A.get(), "ij", Made(statement)));

@@ -153,6 +153,27 @@ TEST(Program, plans_coupled_cluster_without_computing) {
     EXPECT_EQ(run({"cc", water, "--ranks", "4"}).code, exit_usage);
 }
 
+// The torus is that of the planned ranks, whatever was started.
+TEST(Program, plans_coupled_cluster_on_a_torus) {
+    const auto plan = [](std::vector<const char*> more) {
+        std::vector<const char*> words{"cc", water, "--method", "rccsd", "--dry", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        const Outcome outcome = run(words);
+        EXPECT_EQ(outcome.code, exit_success) << outcome.err;
+        return nlohmann::json::parse(outcome.out);
+    };
+    const auto cube = plan({"--ranks", "512", "--torus", "8x8x8"}), implied = plan({"--torus", "8x8x8"}),
+               nodes = plan({"--ranks", "512", "--ranks-per-node", "4"});
+    EXPECT_EQ(cube["ranks"], 512);
+    EXPECT_EQ(cube["torus"], "8x8x8");
+    EXPECT_EQ(implied["torus"], cube["torus"]);
+    EXPECT_EQ(implied["forecast_seconds"], cube["forecast_seconds"]);
+    EXPECT_EQ(nodes["torus"], "4x128");
+    const Outcome wrong = run({"cc", water, "--dry", "--ranks", "100", "--torus", "8x8x8"});
+    EXPECT_EQ(wrong.code, exit_error);
+    EXPECT_NE(wrong.err.find("holds 512 ranks, but there are 100"), std::string::npos) << wrong.err;
+}
+
 TEST(Program, prints_a_table_of_iterations_and_energies) {
     const Outcome outcome = run({"cc", water});
     EXPECT_EQ(outcome.code, exit_success) << outcome.err;

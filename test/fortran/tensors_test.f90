@@ -49,6 +49,9 @@ contains
         call dry%create_dry_run(8, torus='2x2x2')
         call expect(dry%size() == 8, 'a dry run')
         call dry%destroy()
+        call dry%create_dry_run(8, ranks_per_node=4)
+        call expect(dry%size() == 8, 'a dry run of nodes')
+        call dry%destroy()
         call dry%create_dry_run(8, torus='2x2x3', status=status, message=message)
         call expect_status(status, arges_invalid_argument, message, 'torus', 'a torus that does not fit')
     end subroutine

@@ -62,7 +62,7 @@ TEST(ExtremeNumbers, RandomOnesStayBelowTheUpperBound) {
 TEST(ExtremeNumbers, WorldsOfMoreRanksThanMpiHasAreRefused) {
     for (int power : {31, 40, 62}) EXPECT_THROW(World::dry_run(std::int64_t{1} << power), InvalidArgument) << power;
     EXPECT_THROW(World::dry_run(std::numeric_limits<std::int64_t>::max()), InvalidArgument);
-    EXPECT_THROW(World::dry_run(std::int64_t{1} << 62, Torus({std::int64_t{1} << 31, std::int64_t{1} << 31})), InvalidArgument);
+    EXPECT_THROW(World::dry_run({std::int64_t{1} << 62, Torus({std::int64_t{1} << 31, std::int64_t{1} << 31})}), InvalidArgument);
     EXPECT_THROW(Torus({std::int64_t{1} << 32, std::int64_t{1} << 32}), InvalidArgument);
     EXPECT_THROW(Torus::parse("999999999x999999999x999999999"), InvalidArgument);
     EXPECT_THROW(Torus::parse(std::string(100000, '9')), InvalidArgument);

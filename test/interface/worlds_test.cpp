@@ -1,5 +1,6 @@
 // Several worlds at once, transfer between them, dry runs and memory accounts.
 #include "interface/wrong_uses.hpp"
+#include "io/temporary_folder.hpp"
 #include "support/tensor_checks.hpp"
 
 #include "arges/machine.hpp"
@@ -209,6 +210,34 @@ TEST(DryRuns, PlanWithoutData) {
         EXPECT_NE(plan.find("Z[abij] <- V[abef] * T[efij]"), std::string::npos) << plan;
         EXPECT_GT(world.memory_peak(), 0);
     }
+}
+
+/// Torus, nodes, constants and coordinates of a machine that is not there; what is given comes before what its file says.
+TEST(DryRuns, AreOfTheMachineThatIsDescribed) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto file = folder.write("machine", "flops_per_second = 12345\nranks_per_node = 2\n");
+    const auto places = folder.write("places", "5 1\n6 1\n7 1\n5 2\n6 2\n7 2\n");
+    PlannedMachine machine;
+    machine.torus = Torus({2, 3, 4});
+    EXPECT_EQ(World::dry_run(machine).size(), 24);
+    machine = PlannedMachine(8);
+    machine.file = file;
+    EXPECT_EQ(World::dry_run(machine).torus(), Torus({2, 4}));
+    EXPECT_EQ(machine_of(World::dry_run(machine)).machine.flops_per_second, 12345);
+    machine.ranks_per_node = 4;
+    EXPECT_EQ(World::dry_run(machine).torus(), Torus({4, 2}));
+    machine = PlannedMachine();
+    machine.coordinates = places;
+    EXPECT_EQ(World::dry_run(machine).torus(), Torus({3, 2}));
+    for (const std::int64_t ranks : {5, 7}) {
+        machine.ranks = ranks;
+        EXPECT_THROW(World::dry_run(machine), InvalidArgument);
+    }
+    machine.ranks = 6;
+    EXPECT_EQ(World::dry_run(machine).size(), 6);
+    machine.torus = Torus({2, 3});
+    EXPECT_THROW(World::dry_run(machine), InvalidArgument);
 }
 
 }  // namespace

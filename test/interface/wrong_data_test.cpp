@@ -79,7 +79,7 @@ TEST(WrongUses, OfWorldsAreRefused) {
         {ARGES_USE(Torus::parse("")), invalid, {"torus \"\""}},
         {ARGES_USE(Torus({2, 0})), invalid, {"torus: length 0", "at least 1"}},
         {ARGES_USE(World::dry_run(0)), invalid, {"dry_run: 0 ranks", "at least one"}},
-        {ARGES_USE(World::dry_run(8, Torus({3, 3}))), invalid, {"torus 3x3 holds 9 ranks", "there are 8"}},
+        {ARGES_USE(World::dry_run({8, Torus({3, 3})})), invalid, {"torus 3x3 holds 9 ranks", "there are 8"}},
         {ARGES_USE(World::outside().size()), invalid, {"not in the world", "transfer()"}},
         {ARGES_USE(Tensor<double>(World::outside(), {4, 4})), invalid, {"not in the world"}},
         {ARGES_USE(N.dot(F)), invalid, {"dot: N and F live on different worlds"}},

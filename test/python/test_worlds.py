@@ -42,6 +42,18 @@ def test_the_default_world_can_be_another(world):
         arges.set_default_world(world)
 
 
+def test_dry_runs_take_a_machine():
+    assert arges.World.dry_run(torus=(2, 3, 4)).size == 24
+    nodes = arges.World.dry_run(8, ranks_per_node=4)
+    assert nodes.torus == (4, 2)
+    assert "grid" in str(arges.plan("ij,jk->ik", (64, 64), (64, 64), world=nodes))
+    for wrong in ({"torus": (2, 3)}, {"ranks_per_node": 3}, {"machine": "no/such"}, {"coordinates": "no/such"}):
+        with pytest.raises(arges.InvalidArgument):
+            arges.World.dry_run(8, **wrong)
+    with pytest.raises(arges.InvalidArgument, match="leave"):
+        arges.plan("ij,jk->ik", (4, 4), (4, 4), ranks=8, world=nodes)
+
+
 @pytest.mark.parametrize(
     "script",
     [

@@ -71,6 +71,7 @@ struct CcResult {
     std::int64_t forecast_memory_bytes = 0;   ///< what was expected: see plan_coupled_cluster()
     std::int64_t forecast_taken_bytes = 0;    ///< of that, what the calculation takes: tensors, workspace, plans and their lists, copies
     std::int64_t ranks = 0;                   ///< that the forecasts are for
+    Torus torus{};                            ///< likewise
     FrozenOrbitals frozen{};                  ///< orbitals that were left out
     std::int64_t round_off_repeats = 0;       ///< entries of the file that repeat an integral up to round-off
     TensorSet amplitudes{};                   ///< T1, T2, ..., as AmplitudeFile has them; see CcOptions::keep_amplitudes
@@ -97,12 +98,14 @@ struct CcProgress {
 /// @param world    whose memory limit counts
 /// @param path     file of integrals
 /// @param options  what to compute
-/// @param ranks    number of ranks to plan for; 0: those of the world, on its torus
+/// @param machine  to plan for, with as many ranks as the world where it says none; without it that of the world. Rank 0 reads its files
 /// @throws InvalidArgument as run_coupled_cluster(); OutOfMemory if the calculation does not fit into the memory limit
-CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks = 0);
+CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options,
+                              const std::optional<PlannedMachine>& machine = {});
 
 /// Likewise for integrals in memory, of which only the header is known; what they take is in the forecast, and nothing for reading.
-CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, const CcOptions& options, std::int64_t ranks = 0);
+CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, const CcOptions& options,
+                              const std::optional<PlannedMachine>& machine = {});
 
 /// Reads the file and computes the energies. Collective; the same result on every rank.
 /// The forecasts are those of plan_coupled_cluster().

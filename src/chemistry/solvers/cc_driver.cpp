@@ -204,6 +204,13 @@ std::uint64_t digest_of(const CcOptions& options) {
         .value();
 }
 
+std::uint64_t digest_of(const std::optional<PlannedMachine>& machine) {
+    const auto given = machine.value_or(PlannedMachine());
+    return Digest()
+        .add(machine.has_value(), given.ranks.value_or(-1), given.torus.lengths(), given.ranks_per_node, given.file, given.coordinates)
+        .value();
+}
+
 /// Compares what the ranks were given. Collective. @throws InvalidArgument on every rank if it differs
 template <class... Arguments>
 void require_same(const World& world, const Arguments&... arguments) {
@@ -238,20 +245,26 @@ void forecast(World& dry, const IntegralSource& source, const CcOptions& options
     }
 }
 
-CcResult plan(const World& world, const IntegralSource& source, const CcOptions& options, std::int64_t ranks) {
-    if (ranks < 0) throw InvalidArgument("plan_coupled_cluster: " + std::to_string(ranks) + " ranks; use 0 or more");
+CcResult plan(const World& world, const IntegralSource& source, const CcOptions& options, const std::optional<PlannedMachine>& machine) {
     CcResult result;
     result.header = source.header;
     check_method(options.method, result.header, source.title);
     const Communicator comm(world.communicator());
-    result.ranks = ranks > 0 ? ranks : world.size();
+    std::string torus;
     comm.agree([&] {
         if (comm.rank() != 0) return;  // all would find the same
-        World dry = World::dry_run(result.ranks, ranks > 0 ? Torus() : world.torus());
+        auto planned = machine.value_or(PlannedMachine{world.size(), world.torus()});
+        if (!planned.has_ranks()) planned.ranks = world.size();
+        World dry = World::dry_run(planned);
+        result.ranks = dry.size();
+        torus = dry.torus().to_string();
         dry.set_memory_limit(world.memory_limit());
         dry.set_group_mapping(world.group_mapping());
         forecast(dry, source, options, result);
     });
+    comm.broadcast(&result.ranks, sizeof result.ranks, 0);
+    comm.broadcast(torus, 0);
+    result.torus = Torus::parse(torus);
     comm.broadcast(&result.forecast_taken_bytes, sizeof result.forecast_taken_bytes, 0);
     comm.broadcast(&result.forecast_seconds, sizeof result.forecast_seconds, 0);
     // After the dry run, which has brought in the code of the planner already.
@@ -273,21 +286,23 @@ CcResult run(Fcidump data, const std::string& title, const CcOptions& options, c
 
 }  // namespace
 
-CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks) {
-    require_same(world, path, digest_of(options), ranks);
+CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options,
+                              const std::optional<PlannedMachine>& machine) {
+    require_same(world, path, digest_of(options), digest_of(machine));
     const IntegralFile file(world, path);
-    return plan(world, source_of(file, path), options, ranks);
+    return plan(world, source_of(file, path), options, machine);
 }
 
-CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, const CcOptions& options, std::int64_t ranks) {
-    require_same(world, digest_of(header), digest_of(options), ranks);
-    return plan(world, {"integrals in memory", header}, options, ranks);
+CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, const CcOptions& options,
+                              const std::optional<PlannedMachine>& machine) {
+    require_same(world, digest_of(header), digest_of(options), digest_of(machine));
+    return plan(world, {"integrals in memory", header}, options, machine);
 }
 
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress) {
     require_same(world, path, digest_of(options));
     IntegralFile file(world, path);
-    CcResult result = plan(world, source_of(file, path), options, 0);
+    CcResult result = plan(world, source_of(file, path), options, {});
     if (progress.planned) progress.planned(result);
 
     const Stopwatch watch;
@@ -301,7 +316,7 @@ CcResult run_coupled_cluster(Fcidump data, const CcOptions& options, const CcPro
     world.agree([&] { check_hamiltonian(data, "coupled cluster"); });
     require_same(world, digest_of(data), digest_of(options));
     const IntegralSource source{"integrals in memory", data.header};
-    CcResult result = plan(world, source, options, 0);
+    CcResult result = plan(world, source, options, {});
     if (progress.planned) progress.planned(result);
     return run(std::move(data), source.title, options, progress, std::move(result));
 }

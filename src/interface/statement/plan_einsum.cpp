@@ -5,8 +5,8 @@
 #include "base/math.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
+#include "interface/world/world_state.hpp"
 #include "plan/report/plan_report.hpp"
-#include "topology/unfold.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -109,20 +109,13 @@ std::string operand_name(std::size_t number) {
 }
 
 EinsumPlan plan_einsum(const PlanRequest& request) {
-    const auto& constants = request.machine;
-    if (request.ranks < 1 || (!request.torus.lengths().empty() && request.torus.ranks() != request.ranks))
-        throw InvalidArgument("plan_einsum: " + std::to_string(request.ranks) + " ranks on a torus of " +
-                              std::to_string(request.torus.ranks()) + "; there must be at least one, and as many on the torus");
-    const auto topology =
-        topology_of(request.ranks, request.torus, 1, constants.interconnect, {constants.bytes_per_second, constants.message_seconds});
-    PlanOptions options;
-    options.machine = among_ranks(constants, topology.torus.ranks(), 1);
+    const World machine = World::dry_run(request.machine);
+    PlanOptions options = machine.state()->plan_options();
+    options.memory_limit = PlanOptions().memory_limit;
     options.group_mapping = request.group_mapping;
-    options.grids = grids_for_products(topology.torus);
-    options.links = topology.links;
     auto spec = product_of(request, options.grids);
     if (request.memory_limit) options.memory_limit = working_memory(*request.memory_limit, spec);
-    EinsumPlan result{topology.torus, {}};
+    EinsumPlan result{machine.torus(), {}};
     Stopwatch watch;
     auto plan = plan_product(spec, options);
     result.planning_seconds = watch.lap();

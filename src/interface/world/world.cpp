@@ -41,6 +41,13 @@ MachineModel stored_machine() {
     return read_machine_model(machine_file_option(), otherwise).value_or(otherwise);
 }
 
+/// The constants of a file that must be there.
+MachineModel machine_in(const std::string& file) {
+    auto machine = read_machine_model(file, default_machine(omp_get_max_threads()));
+    if (!machine) throw InvalidArgument("machine constants in " + file + ": there is no such file; write it with arges calibrate --output");
+    return *std::move(machine);
+}
+
 /// Text that tells layouts apart.
 std::string fingerprint(const Layout& layout) {
     std::string text = layout.symmetry().to_string() + "|";
@@ -91,11 +98,14 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const
     memory_limit_ = communicator_->minimum(limit);
 }
 
-WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
-    if (ranks < 1) throw InvalidArgument("World::dry_run: " + std::to_string(ranks) + " ranks; at least one is needed");
+WorldState::WorldState(const PlannedMachine& given) {
+    const auto machine = resolved(given);
+    size_ = *machine.ranks;
     group_mapping_ = group_mapping_option();
-    machine_ = among_ranks(stored_machine(), size_, 1);
-    take_topology(torus, 1);
+    auto constants = machine.file.empty() ? stored_machine() : machine_in(machine.file);
+    if (machine.ranks_per_node > 0) constants.interconnect.ranks_per_node = machine.ranks_per_node;
+    machine_ = among_ranks(std::move(constants), size_, 1);
+    take_topology(machine.torus, 1);
     local_ = {omp_get_max_threads()};
     memory_limit_ = memory_limit_option().value_or(available_node_memory());
 }
@@ -192,7 +202,7 @@ World::World(MPI_Comm comm, const Torus& torus, RankOrder order) : state_(std::m
 World::World(const MachineModel& machine) : state_(std::make_shared<WorldState>(MPI_COMM_WORLD, Torus(), RankOrder::given, &machine)) {}
 World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
 World World::outside() { return World(std::shared_ptr<WorldState>()); }
-World World::dry_run(std::int64_t ranks, const Torus& torus) { return World(std::make_shared<WorldState>(ranks, torus)); }
+World World::dry_run(const PlannedMachine& machine) { return World(std::make_shared<WorldState>(machine)); }
 
 std::int64_t World::size() const { return present(state_).size(); }
 std::int64_t World::rank() const { return present(state_).rank(); }

@@ -41,4 +41,18 @@ WorldOrder world_order(const Communicator& ranks, const Torus& torus, RankOrder 
     return result;
 }
 
+PlannedMachine resolved(PlannedMachine machine) {
+    if (machine.ranks && *machine.ranks < 1)
+        throw InvalidArgument("World::dry_run: " + std::to_string(*machine.ranks) + " ranks; at least one is needed");
+    const auto& file = machine.coordinates;
+    if (!file.empty())
+        machine.torus = place_on_torus(parse_coordinates(text_of_file(file), file, machine.ranks), machine.torus, file).torus;
+    if (!machine.ranks) machine.ranks = machine.torus.lengths().empty() ? 1 : machine.torus.ranks();
+    const auto per_node = machine.ranks_per_node;
+    if (per_node < 0 || (per_node > 0 && per_node < *machine.ranks && *machine.ranks % per_node != 0))
+        throw InvalidArgument("World::dry_run: " + std::to_string(*machine.ranks) + " ranks with " + std::to_string(per_node) +
+                              " on a node; all nodes must have as many, so give a divisor of the number of ranks");
+    return machine;
+}
+
 }  // namespace arges

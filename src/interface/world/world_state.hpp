@@ -31,7 +31,7 @@ class WorldState {
 public:
     /// @param constants  of the machine; null: the stored ones
     WorldState(MPI_Comm comm, const Torus& torus, RankOrder order, const MachineModel* constants = nullptr);
-    WorldState(std::int64_t ranks, const Torus& torus);
+    explicit WorldState(const PlannedMachine& machine);
 
     std::int64_t size() const { return size_; }
     std::int64_t rank() const { return rank_; }
@@ -171,5 +171,9 @@ struct WorldOrder {
 /// @param torus  given by the user
 /// @throws InvalidArgument on every rank as parse_coordinates() and place_on_torus() do, or if the file cannot be read
 WorldOrder world_order(const Communicator& ranks, const Torus& torus, RankOrder order);
+
+/// The machine with its torus, if torus or coordinates say one, and the number of its ranks. Local.
+/// @throws InvalidArgument if they do not fit together, or the coordinates cannot be read
+PlannedMachine resolved(PlannedMachine machine);
 
 }  // namespace arges

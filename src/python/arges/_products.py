@@ -169,19 +169,23 @@ def _symbol(count: int) -> str:
 def plan(
     subscripts: str,
     *shapes: Sequence[int],
-    ranks: int = 1,
+    ranks: int | None = None,
     symmetry: Sequence[str | None] | None = None,
     dtype: Any = float64,
     memory_limit: int | None = None,
     torus: Sequence[int] | None = None,
+    world: World | None = None,
 ) -> Plan:
     """The plan of an einsum on any number of imaginary ranks, without data.
 
     subscripts: as for einsum(), e.g. "abef,efij->abij". shapes: one for each operand. symmetry: of each operand, e.g.
-    "antisym(a,b) antisym(e,f)" in its own letters, or None. memory_limit: bytes on a rank. Local. Returns a Plan.
+    "antisym(a,b) antisym(e,f)" in its own letters, or None. memory_limit: bytes on a rank.
+    world: one of World.dry_run(), in the place of ranks and torus, for nodes, machine files and coordinates. Local. Returns a Plan.
     Raises InvalidArgument if these do not fit together; OutOfMemory, with the least that would do, if it does not fit.
     """
-    world = World.dry_run(ranks, torus)
+    if world is not None and (ranks is not None or torus is not None):
+        raise _core.InvalidArgument("plan: ranks and torus are those of the world; leave them out, or leave the world out")
+    world = world or World.dry_run(ranks, torus)
     if memory_limit is not None:
         world.memory_limit = memory_limit
     inputs, output = _parsed(subscripts, tuple(map(len, shapes)))

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import gc
 import json
+import os
 import sys
 import threading
 import time
@@ -46,9 +47,23 @@ class World:
         return self
 
     @classmethod
-    def dry_run(cls, ranks: int, torus: Iterable[int] | None = None) -> World:
-        """Imaginary ranks for planning: no MPI, no data; statements are planned and accounted for but not run."""
-        return cls._of(_core.World.dry_run(ranks, list(torus or ())))
+    def dry_run(
+        cls,
+        ranks: int | None = None,
+        torus: Iterable[int] | None = None,
+        *,
+        ranks_per_node: int | None = None,
+        machine: str | os.PathLike[str] | None = None,
+        coordinates: str | os.PathLike[str] | None = None,
+    ) -> World:
+        """Imaginary ranks for planning: no MPI, no data; statements are planned and accounted for but not run.
+
+        ranks: None: as many as torus or coordinates hold. machine: file of constants as ``arges calibrate`` writes; None: that of
+        ARGES_MACHINE. coordinates: file with the coordinates of each rank, whose torus it is.
+        Raises InvalidArgument if these do not fit together, or a file cannot be read.
+        """
+        files = ["" if name is None else os.fspath(name) for name in (machine, coordinates)]
+        return cls._of(_core.World.dry_run(ranks, list(torus or ()), ranks_per_node or 0, *files))
 
     @property
     def size(self) -> int:
