@@ -9,11 +9,9 @@ namespace arges::partition {
 
 namespace {
 
-constexpr double rounds = 120;  ///< of messages, for each doubling of the ranks
-constexpr std::int64_t least_sample = 512;
-constexpr std::int64_t most_sample = 1 << 14;
-constexpr std::int64_t iterations = 10;
-constexpr std::int64_t finalists = 4;
+constexpr double rounds = 60;  ///< of messages, for each doubling of the ranks
+constexpr std::int64_t least_sample = 256;
+constexpr std::int64_t most_sample = 1 << 13;
 
 /// Expected holders of a row with so many nonzeros among so many ranks.
 double holders(double ranks, double nonzeros) { return ranks * (1 - std::pow(1 - 1 / ranks, nonzeros)); }
@@ -57,31 +55,30 @@ double expected_seconds(const Grid& grid, const std::vector<std::int64_t>& lengt
 ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t nonzeros, std::int64_t ranks, int columns,
                        const ChoiceOptions& options, double share) {
     ChoicePlan plan{by_expectation(lengths, nonzeros, ranks, columns, options), options.rules.empty() ? all_policies() : options.rules};
-    const double order = lengths.size(), all = ranks;
-    const double iteration = expected_seconds(plan.grids.front(), lengths, nonzeros, columns, options.costs);
-    const double cut = std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; });
     const auto& costs = options.costs;
-    const double left = share * iterations * iteration -
-                        (costs.per_visit * order + costs.per_count * cut) * static_cast<double>(nonzeros) / all -
-                        rounds * std::log2(all) * costs.per_message;
-    // Look-ups of a mode: half for all candidates, half for the best.
-    const double half = std::max(0.0, left) * all / costs.per_look_up / 2 / order;
-    const auto affordable = [&](std::size_t policies) {
-        const auto many = half / static_cast<double>(policies) / least_sample;
-        return many >= static_cast<double>(plan.grids.size()) ? plan.grids.size() : static_cast<std::size_t>(many);
+    const double order = lengths.size(), each = static_cast<double>(nonzeros) / static_cast<double>(ranks);  // nonzeros of a rank
+    const double iteration = expected_seconds(plan.grids.front(), lengths, nonzeros, columns, costs);
+    const double cut = std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; });
+    const double left = share * (options.iterations * iteration + costs.per_prepared * order * each) -
+                        (costs.per_visit * order + costs.per_count * cut) * each -
+                        rounds * std::log2(static_cast<double>(ranks)) * costs.per_message;
+    // Nonzeros for each mode in a sample with which half of the seconds count so many candidates, divided among the ranks.
+    const auto affordable = [&](std::size_t candidates) {
+        const auto mine = static_cast<double>((static_cast<std::int64_t>(candidates) + ranks - 1) / ranks);
+        return (left / 2 / order / mine - costs.per_counted_rank * static_cast<double>(ranks)) / costs.per_look_up;
     };
-    if (affordable(plan.rules.size()) < std::min<std::size_t>(3, plan.grids.size())) plan.rules.resize(1);
-    const auto grids = affordable(plan.rules.size());
-    if (grids < std::min<std::size_t>(2, plan.grids.size()) || grids == 0) {
-        plan.grids.resize(1);
-        return plan;
-    }
-    plan.grids.resize(grids);
-    const double candidates = grids * plan.rules.size();
-    const auto least = std::max(least_sample, 4 * ranks);
-    plan.sample = std::clamp<std::int64_t>(static_cast<std::int64_t>(half / candidates), least, std::max(least, most_sample));
-    plan.largest = std::clamp<std::int64_t>(static_cast<std::int64_t>(half / static_cast<double>(finalists)), plan.sample,
-                                            std::max(plan.sample, most_sampled(nonzeros)));
+    const auto least = static_cast<double>(std::max(least_sample, 2 * ranks));
+    if (affordable(plan.grids.size() * plan.rules.size()) < least) plan.rules.resize(1);
+    while (plan.grids.size() > 1 && affordable(plan.grids.size() * plan.rules.size()) < least)
+        plan.grids.resize((plan.grids.size() + 1) / 2);
+    if (affordable(plan.grids.size() * plan.rules.size()) < least) return plan;
+    const auto within = [&](std::size_t candidates, std::int64_t low, std::int64_t high) {
+        return static_cast<std::int64_t>(
+            std::clamp(affordable(candidates), static_cast<double>(low), static_cast<double>(std::max(low, high))));
+    };
+    const auto candidates = plan.grids.size() * plan.rules.size();
+    plan.sample = within(candidates, std::max(least_sample, 2 * ranks), most_sample);
+    plan.largest = within(std::min(candidates, finalists), plan.sample, most_sampled(nonzeros));
     plan.share = std::min(1.0, static_cast<double>(plan.largest) / std::max<std::int64_t>(1, nonzeros));
     return plan;
 }
