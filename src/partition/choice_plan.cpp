@@ -9,7 +9,8 @@ namespace arges::partition {
 
 namespace {
 
-constexpr double rounds = 60;  ///< of messages, for each doubling of the ranks
+constexpr double rounds = 60;     ///< of messages of a choice, for each doubling of the ranks
+constexpr double exchanges = 10;  ///< among all ranks, which prepare a run
 constexpr std::int64_t least_sample = 256;
 constexpr std::int64_t most_sample = 1 << 13;
 
@@ -59,13 +60,14 @@ ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t no
     const double order = lengths.size(), each = static_cast<double>(nonzeros) / static_cast<double>(ranks);  // nonzeros of a rank
     const double iteration = expected_seconds(plan.grids.front(), lengths, nonzeros, columns, costs);
     const double cut = std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; });
-    const double left = share * (options.iterations * iteration + costs.per_prepared * order * each) -
-                        (costs.per_visit * order + costs.per_count * cut) * each -
-                        rounds * std::log2(static_cast<double>(ranks)) * costs.per_message;
+    const double all = ranks, irregular = std::max(1.0, std::log2(all) / 4);  // against random nonzeros
+    const double run = options.iterations * irregular * iteration + costs.per_prepared * order * each + exchanges * all * costs.per_message;
+    const double left =
+        share * run - (costs.per_visit * order + costs.per_count * cut) * each - rounds * std::log2(all) * costs.per_message;
     // Nonzeros for each mode in a sample with which half of the seconds count so many candidates, divided among the ranks.
     const auto affordable = [&](std::size_t candidates) {
         const auto mine = static_cast<double>((static_cast<std::int64_t>(candidates) + ranks - 1) / ranks);
-        return (left / 2 / order / mine - costs.per_counted_rank * static_cast<double>(ranks)) / costs.per_look_up;
+        return (left / 2 / order / mine - costs.per_counted_rank * all) / costs.per_look_up;
     };
     const auto least = static_cast<double>(std::max(least_sample, 2 * ranks));
     if (affordable(plan.grids.size() * plan.rules.size()) < least) plan.rules.resize(1);
@@ -78,7 +80,7 @@ ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t no
     };
     const auto candidates = plan.grids.size() * plan.rules.size();
     plan.sample = within(candidates, std::max(least_sample, 2 * ranks), most_sample);
-    plan.largest = within(std::min(candidates, finalists), plan.sample, most_sampled(nonzeros));
+    plan.largest = within(std::min(candidates, finalists(ranks)), plan.sample, most_sampled(nonzeros, ranks));
     plan.share = std::min(1.0, static_cast<double>(plan.largest) / std::max<std::int64_t>(1, nonzeros));
     return plan;
 }

@@ -19,7 +19,8 @@ namespace arges::partition {
 
 namespace {
 
-/// Nonzeros for each mode in the largest sample.
+/// Nonzeros for each mode in the smallest sample, and in the largest.
+std::int64_t smallest_sample(std::int64_t wanted, std::int64_t ranks) { return std::max(wanted, 2 * ranks); }
 std::int64_t largest_sample(std::int64_t nonzeros, std::int64_t smallest) {
     return std::clamp(nonzeros / 16, 16 * smallest, 32 * smallest);
 }
@@ -88,7 +89,7 @@ private:
     /// Candidates that the second and the third of three samples are for.
     std::size_t kept(std::size_t stage) const {
         const auto all = candidates_.size();
-        return std::min(all, stage == 1 ? std::clamp<std::size_t>(all / 16, 16, 64) : finalists);
+        return std::min(all, stage == 1 ? std::clamp<std::size_t>(all / 16, 16, 64) : finalists(ranks_));
     }
     static std::size_t least_stage(const std::vector<SampleSize>& sizes) { return 3 - sizes.size(); }
 
@@ -128,7 +129,7 @@ private:
 
     /// One, two or three samples, ascending, as are needed to find the best candidates.
     std::vector<SampleSize> sample_sizes() const {
-        const auto small = std::max(options_.sample, 2 * ranks_);
+        const auto small = smallest_sample(options_.sample, ranks_);
         if (options_.largest > 0) {
             const auto largest = std::max(options_.largest, small);
             if (candidates_.size() <= kept(2)) return {sample_of(largest)};
@@ -271,6 +272,10 @@ std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t rank
     return choose_medium(Team(), whole_tensor(view, SliceTable(view)), ranks, columns, options);
 }
 
-std::int64_t most_sampled(std::int64_t nonzeros) { return largest_sample(nonzeros, ChoiceOptions().sample); }
+std::size_t finalists(std::int64_t ranks) { return std::clamp<std::int64_t>(ranks / 4, 8, 32); }
+
+std::int64_t most_sampled(std::int64_t nonzeros, std::int64_t ranks) {
+    return largest_sample(nonzeros, smallest_sample(ChoiceOptions().sample, ranks));
+}
 
 }  // namespace arges::partition

@@ -44,8 +44,8 @@ struct ChoiceOptions {
     std::int64_t largest = 0;       ///< nonzeros for each mode in the largest of two samples; 0: as look_ups and sample tell
 };
 
-/// Candidates that the largest sample ranks.
-constexpr std::size_t finalists = 8;
+/// Candidates that the largest sample ranks. Pure.
+std::size_t finalists(std::int64_t ranks);
 
 struct MediumChoice {
     MediumGrain distribution;
@@ -73,6 +73,6 @@ std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tens
 std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns, const ChoiceOptions& options = {});
 
 /// Nonzeros for each mode in the largest sample of so many, with the usual options. Pure.
-std::int64_t most_sampled(std::int64_t nonzeros);
+std::int64_t most_sampled(std::int64_t nonzeros, std::int64_t ranks);
 
 }  // namespace arges::partition

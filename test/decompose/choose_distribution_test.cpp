@@ -100,8 +100,7 @@ TEST_F(ChooseDistribution, EstimatesAreThoseOfOneRank) {
                 const std::span wanted(sizes.data(), last + 1);
                 const auto found = estimate(RankTeam(comm_), part, wanted, sizes[s], layers, totals);
                 expect_equal(found, estimate(Team(), whole_part, wanted, sizes[s], layers, totals));
-                if (sizes[s].is_everything())
-                    expect_equal(found, count_distribution(table, MediumGrain{layers.grid, rule}));
+                if (sizes[s].is_everything()) expect_equal(found, count_distribution(table, MediumGrain{layers.grid, rule}));
             }
     }
 }

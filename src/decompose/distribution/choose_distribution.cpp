@@ -215,7 +215,7 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
     }
     if (!distribution.starts_with("coarse")) {
         // Sampled nonzeros as they are found, as they come, which all ranks get, and sorted by slices. All of small tensors are taken.
-        const auto sampled = std::min(share.before * share.ranks, partition::most_sampled(share.before * share.ranks));
+        const auto sampled = std::min(share.before * share.ranks, partition::most_sampled(share.before * share.ranks, share.ranks));
         tally.pass((6 * std::min(share.before, sampled) + 3 * sampled) * (order + 1) * (order + 1) * number);
     }
     tally.hold(-lists);
