@@ -64,23 +64,25 @@ ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t no
     const double run = options.iterations * irregular * iteration + costs.per_prepared * order * each + exchanges * all * costs.per_message;
     const double left =
         share * run - (costs.per_visit * order + costs.per_count * cut) * each - rounds * std::log2(all) * costs.per_message;
-    // Nonzeros for each mode in a sample with which half of the seconds count so many candidates, divided among the ranks.
-    const auto affordable = [&](std::size_t candidates) {
-        const auto mine = static_cast<double>((static_cast<std::int64_t>(candidates) + ranks - 1) / ranks);
-        return (left / 2 / order / mine - costs.per_counted_rank * all) / costs.per_look_up;
+    const auto each_rank = [&](std::size_t candidates) { return (static_cast<std::int64_t>(candidates) + ranks - 1) / ranks; };
+    const auto candidates = [&] { return plan.grids.size() * plan.rules.size(); };
+    // Where a rank counts as many finalists as candidates, one sample is enough; else it takes half of the seconds.
+    const auto part = [&] { return each_rank(std::min(candidates(), finalists(ranks))) == each_rank(candidates()) ? left : left / 2; };
+    // Nonzeros for each mode in a sample with which so many candidates are counted in that time.
+    const auto affordable = [&](std::size_t count) {
+        return (part() / order / static_cast<double>(each_rank(count)) - costs.per_counted_rank * all) / costs.per_look_up;
     };
-    const auto least = static_cast<double>(std::max(least_sample, 2 * ranks));
-    if (affordable(plan.grids.size() * plan.rules.size()) < least) plan.rules.resize(1);
-    while (plan.grids.size() > 1 && affordable(plan.grids.size() * plan.rules.size()) < least)
-        plan.grids.resize((plan.grids.size() + 1) / 2);
-    if (affordable(plan.grids.size() * plan.rules.size()) < least) return plan;
-    const auto within = [&](std::size_t candidates, std::int64_t low, std::int64_t high) {
-        return static_cast<std::int64_t>(
-            std::clamp(affordable(candidates), static_cast<double>(low), static_cast<double>(std::max(low, high))));
+    const auto least = std::max(least_sample, 2 * ranks);
+    const auto too_little = [&] { return affordable(candidates()) < static_cast<double>(least); };
+    if (too_little()) plan.rules.resize(1);
+    while (plan.grids.size() > 1 && too_little()) plan.grids.resize((plan.grids.size() + 1) / 2);
+    if (too_little()) return plan;
+    const auto within = [&](std::size_t count, std::int64_t low, std::int64_t high) {
+        return static_cast<std::int64_t>(std::clamp(affordable(count), static_cast<double>(low), static_cast<double>(std::max(low, high))));
     };
-    const auto candidates = plan.grids.size() * plan.rules.size();
-    plan.sample = within(candidates, std::max(least_sample, 2 * ranks), most_sample);
-    plan.largest = within(std::min(candidates, finalists(ranks)), plan.sample, most_sampled(nonzeros, ranks));
+    const auto most = most_sampled(nonzeros, ranks);
+    plan.sample = within(candidates(), least, part() == left ? most : most_sample);
+    plan.largest = within(std::min(candidates(), finalists(ranks)), plan.sample, most);
     plan.share = std::min(1.0, static_cast<double>(plan.largest) / std::max<std::int64_t>(1, nonzeros));
     return plan;
 }

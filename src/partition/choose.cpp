@@ -132,7 +132,7 @@ private:
         const auto small = smallest_sample(options_.sample, ranks_);
         if (options_.largest > 0) {
             const auto largest = std::max(options_.largest, small);
-            if (candidates_.size() <= kept(2)) return {sample_of(largest)};
+            if (candidates_.size() <= kept(2) || largest == small) return {sample_of(largest)};
             return {sample_of(small), sample_of(largest)};
         }
         const double order = tensor_.order(), all = candidates_.size();
