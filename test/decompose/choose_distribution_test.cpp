@@ -139,6 +139,14 @@ TEST_F(ChooseDistribution, WithinABudgetDoesNotDependOnWhoHasTheNonzeros) {
         }
 }
 
+TEST(ExpectedIterations, AreTenForADecadeOfTheToleranceAndNoMoreThanAllowed) {
+    using decompose::expected_iterations;
+    EXPECT_EQ(expected_iterations(7, 0), 7);
+    EXPECT_EQ(expected_iterations(10, 1e-5), 10);
+    EXPECT_NEAR(expected_iterations(1000, 1e-5), 50, 1e-9);
+    EXPECT_EQ(expected_iterations(1000, 2), 1);
+}
+
 TEST_F(ChooseDistribution, ARunHasTheLoadsAndVolumesOfTheChoice) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         const auto whole = seed == 0 ? skewed_tensor(5) : random_sparse(seed);

@@ -177,9 +177,6 @@ partition::IterationCosts iteration_costs(const MachineModel& machine) {
     costs.per_row_column = machine.row_column_seconds;
     costs.per_byte = machine.row_bytes / machine.bytes_per_second;
     costs.per_message = machine.row_messages * machine.message_seconds;
-    costs.per_visit = machine.visited_index_seconds;
-    costs.per_count = machine.counted_index_seconds;
-    costs.per_look_up = machine.sampled_index_seconds;
     return costs;
 }
 
