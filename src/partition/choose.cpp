@@ -4,7 +4,6 @@
 
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
-#include "base/memory_tally.hpp"
 #include "partition/choose_sample.hpp"
 
 #include <algorithm>
