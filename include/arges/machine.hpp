@@ -61,9 +61,6 @@ struct MachineModel {
     /// Flops of products in the time of one rank for n^3: eigenvectors of a symmetric n x n matrix (5 to 9; 13 at n = 300 to 40 at n = 100
     /// where it is of full rank), and the SVD of a triangle (10 to 20). TSQR takes so many times as long as a product.
     static constexpr double eigen_flops = 9, svd_flops = 14, tsqr_slowness = 2;
-    static constexpr double visited_index_seconds = 9e-9;    ///< of a nonzero in a mode, looked at for samples of a sparse tensor
-    static constexpr double counted_index_seconds = 8e-9;    ///< likewise, where slices are counted
-    static constexpr double sampled_index_seconds = 2.4e-7;  ///< of a sampled nonzero in a mode, for a candidate, with sending and sorting
     static constexpr double row_bytes = 3.2, row_messages = 0.4;  ///< of factor rows, in those of long messages: with packing and waiting
     /// @endcond
 

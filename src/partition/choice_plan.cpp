@@ -9,11 +9,10 @@ namespace arges::partition {
 
 namespace {
 
-constexpr double rounds = 120;  ///< of messages, for each doubling of the ranks
-constexpr std::int64_t least_sample = 512;
-constexpr std::int64_t most_sample = 1 << 14;
-constexpr std::int64_t iterations = 10;
-constexpr std::int64_t finalists = 4;
+constexpr double rounds = 60;     ///< of messages of a choice, for each doubling of the ranks
+constexpr double exchanges = 10;  ///< among all ranks, which prepare a run
+constexpr std::int64_t least_sample = 256;
+constexpr std::int64_t most_sample = 1 << 13;
 
 /// Expected holders of a row with so many nonzeros among so many ranks.
 double holders(double ranks, double nonzeros) { return ranks * (1 - std::pow(1 - 1 / ranks, nonzeros)); }
@@ -57,31 +56,33 @@ double expected_seconds(const Grid& grid, const std::vector<std::int64_t>& lengt
 ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t nonzeros, std::int64_t ranks, int columns,
                        const ChoiceOptions& options, double share) {
     ChoicePlan plan{by_expectation(lengths, nonzeros, ranks, columns, options), options.rules.empty() ? all_policies() : options.rules};
-    const double order = lengths.size(), all = ranks;
-    const double iteration = expected_seconds(plan.grids.front(), lengths, nonzeros, columns, options.costs);
-    const double cut = std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; });
     const auto& costs = options.costs;
-    const double left = share * iterations * iteration -
-                        (costs.per_visit * order + costs.per_count * cut) * static_cast<double>(nonzeros) / all -
-                        rounds * std::log2(all) * costs.per_message;
-    // Look-ups of a mode: half for all candidates, half for the best.
-    const double half = std::max(0.0, left) * all / costs.per_look_up / 2 / order;
-    const auto affordable = [&](std::size_t policies) {
-        const auto many = half / static_cast<double>(policies) / least_sample;
-        return many >= static_cast<double>(plan.grids.size()) ? plan.grids.size() : static_cast<std::size_t>(many);
+    const double order = lengths.size(), each = static_cast<double>(nonzeros) / static_cast<double>(ranks);  // nonzeros of a rank
+    const double iteration = expected_seconds(plan.grids.front(), lengths, nonzeros, columns, costs);
+    const double cut = std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; });
+    const double all = ranks, irregular = std::max(1.0, std::log2(all) / 4);  // against random nonzeros
+    const double run = options.iterations * irregular * iteration + costs.per_prepared * order * each + exchanges * all * costs.per_message;
+    const double left =
+        share * run - (costs.per_visit * order + costs.per_count * cut) * each - rounds * std::log2(all) * costs.per_message;
+    const auto each_rank = [&](std::size_t candidates) { return (static_cast<std::int64_t>(candidates) + ranks - 1) / ranks; };
+    const auto candidates = [&] { return plan.grids.size() * plan.rules.size(); };
+    // Where a rank counts as many finalists as candidates, one sample is enough; else it takes half of the seconds.
+    const auto part = [&] { return each_rank(std::min(candidates(), finalists(ranks))) == each_rank(candidates()) ? left : left / 2; };
+    // Nonzeros for each mode in a sample with which so many candidates are counted in that time.
+    const auto affordable = [&](std::size_t count) {
+        return (part() / order / static_cast<double>(each_rank(count)) - costs.per_counted_rank * all) / costs.per_look_up;
     };
-    if (affordable(plan.rules.size()) < std::min<std::size_t>(3, plan.grids.size())) plan.rules.resize(1);
-    const auto grids = affordable(plan.rules.size());
-    if (grids < std::min<std::size_t>(2, plan.grids.size()) || grids == 0) {
-        plan.grids.resize(1);
-        return plan;
-    }
-    plan.grids.resize(grids);
-    const double candidates = grids * plan.rules.size();
-    const auto least = std::max(least_sample, 4 * ranks);
-    plan.sample = std::clamp<std::int64_t>(static_cast<std::int64_t>(half / candidates), least, std::max(least, most_sample));
-    plan.largest = std::clamp<std::int64_t>(static_cast<std::int64_t>(half / static_cast<double>(finalists)), plan.sample,
-                                            std::max(plan.sample, most_sampled(nonzeros)));
+    const auto least = std::max(least_sample, 2 * ranks);
+    const auto too_little = [&] { return affordable(candidates()) < static_cast<double>(least); };
+    if (too_little()) plan.rules.resize(1);
+    while (plan.grids.size() > 1 && too_little()) plan.grids.resize((plan.grids.size() + 1) / 2);
+    if (too_little()) return plan;
+    const auto within = [&](std::size_t count, std::int64_t low, std::int64_t high) {
+        return static_cast<std::int64_t>(std::clamp(affordable(count), static_cast<double>(low), static_cast<double>(std::max(low, high))));
+    };
+    const auto most = most_sampled(nonzeros, ranks);
+    plan.sample = within(candidates(), least, part() == left ? most : most_sample);
+    plan.largest = within(std::min(candidates(), finalists(ranks)), plan.sample, most);
     plan.share = std::min(1.0, static_cast<double>(plan.largest) / std::max<std::int64_t>(1, nonzeros));
     return plan;
 }

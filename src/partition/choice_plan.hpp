@@ -18,16 +18,16 @@ struct ChoicePlan {
     std::vector<Grid> grids;       ///< by expected_seconds(), the best first
     std::vector<LayerRule> rules;  ///< the policies
     std::int64_t sample = 0;   ///< nonzeros for each mode in the sample that ranks all; 0: nothing is looked at, the first grid is taken
-    std::int64_t largest = 0;  ///< in that which ranks the best four
+    std::int64_t largest = 0;  ///< in that which ranks the finalists
     double share = 1;          ///< of the nonzeros, from which slices are counted
 };
 
-/// The most that fits into `share` of ten expected iterations on `ranks` ranks: all grids and policies with large samples; else the
-/// better grids, then the policy nnz alone, then nothing.
+/// The most that fits into `share` of an expected run on `ranks` ranks, its iterations and what prepares them: all grids and policies with
+/// large samples; else the policy nnz alone, then the better grids, then nothing.
 ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t nonzeros, std::int64_t ranks, int columns,
                        const ChoiceOptions& options, double share);
 
-/// The choice of choose_medium() for as little as plan_choice() allows: about `share` of what ten iterations take. Slices are counted from
+/// The choice of choose_medium() for as little as plan_choice() allows: about `share` of what a run takes. Slices are counted from
 /// a sample of the nonzeros. Of a tensor so small that no choice pays, the grid of least expected_seconds() with layers of equal nonzeros.
 /// Collective; the result is the same on all ranks of the team, and does not depend on how many they are, nor on threads.
 /// @throws InvalidArgument as choose_medium()

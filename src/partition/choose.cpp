@@ -1,10 +1,9 @@
 // Grid and layers of a medium-grain distribution by the predicted time of an iteration: samples of slices rank all candidates, larger ones
-// the best, and loads of the last four are counted in full. Grids and policies: SPLATT; irregularity-aware-cpd-2023.
+// the best, and loads of the finalists are counted in full. Grids and policies: SPLATT; irregularity-aware-cpd-2023.
 #include "partition/choose.hpp"
 
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
-#include "base/memory_tally.hpp"
 #include "partition/choose_sample.hpp"
 
 #include <algorithm>
@@ -19,9 +18,10 @@ namespace arges::partition {
 
 namespace {
 
-/// Nonzeros for each mode in the largest sample.
+/// Nonzeros for each mode in the smallest sample, and in the largest.
+std::int64_t smallest_sample(std::int64_t wanted, std::int64_t ranks) { return std::max(wanted, 2 * ranks); }
 std::int64_t largest_sample(std::int64_t nonzeros, std::int64_t smallest) {
-    return std::clamp(nonzeros / 16, 16 * smallest, 256 * smallest);
+    return std::clamp(nonzeros / 16, 16 * smallest, 32 * smallest);
 }
 
 struct Candidate {
@@ -44,7 +44,7 @@ class Chooser {
 public:
     Chooser(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns, const ChoiceOptions& options)
         : team_(team), tensor_(tensor), ranks_(ranks), columns_(columns), options_(options),
-          heavy_(std::max(options.sample / 4, 8 * ranks)) {
+          heavy_(std::max(options.sample / 4, 4 * ranks)) {
         Team::Numbers sums{tensor.view.count()};
         for (const auto& mode : tensor.modes) {
             sums.push_back(std::ssize(mode.slices));
@@ -69,9 +69,10 @@ public:
             if (sizes.size() > 1) sample.look_at(sizes[stage]);
             const auto count = stage == 0 ? candidates_.size() : kept(stage + least_stage(sizes));
             const auto forward = bring_forward(count);
-            const auto batch = batch_size(sizes[stage]);
+            const bool all_nonzeros = sizes[stage].nonzeros > 1;
+            const std::size_t batch = all_nonzeros ? (1 << 20) / ranks_ + 1 : count;  // whose loads are summed at once
             for (std::size_t first = 0; first < count; first += batch)
-                predict(sample, forward.subspan(first, std::min(batch, count - first)));
+                predict(sample, all_nonzeros, forward.subspan(first, std::min(batch, count - first)));
             for (auto& c : forward) c.stage = static_cast<int>(stage) + 1;
         }
         rank();
@@ -87,7 +88,7 @@ private:
     /// Candidates that the second and the third of three samples are for.
     std::size_t kept(std::size_t stage) const {
         const auto all = candidates_.size();
-        return std::min(all, stage == 1 ? std::clamp<std::size_t>(all / 16, 16, 64) : 4);
+        return std::min(all, stage == 1 ? std::clamp<std::size_t>(all / 16, 16, 64) : finalists(ranks_));
     }
     static std::size_t least_stage(const std::vector<SampleSize>& sizes) { return 3 - sizes.size(); }
 
@@ -127,10 +128,10 @@ private:
 
     /// One, two or three samples, ascending, as are needed to find the best candidates.
     std::vector<SampleSize> sample_sizes() const {
-        const auto small = std::max(options_.sample, 4 * ranks_);
+        const auto small = smallest_sample(options_.sample, ranks_);
         if (options_.largest > 0) {
             const auto largest = std::max(options_.largest, small);
-            if (candidates_.size() <= kept(2)) return {sample_of(largest)};
+            if (candidates_.size() <= kept(2) || largest == small) return {sample_of(largest)};
             return {sample_of(small), sample_of(largest)};
         }
         const double order = tensor_.order(), all = candidates_.size();
@@ -139,16 +140,16 @@ private:
             if (candidates_.size() > kept(1)) sizes.push_back(sample_of(small));
             if (candidates_.size() > kept(2)) sizes.push_back(sample_of(8 * small));
             sizes.push_back(sample_of(largest_sample(totals_.nonzeros, small)));
+            sizes.back().nonzeros = 2;
         } else {
             sizes.push_back(sample_of(totals_.nonzeros));
         }
-        sizes.back().nonzeros = 1;
         return sizes;
     }
 
     /// A sample with about so many nonzeros for each mode. Short modes have at least some slices in it.
     SampleSize sample_of(std::int64_t nonzeros) const {
-        constexpr double least_slices = 64;
+        constexpr double least_slices = 16;
         SampleSize size;
         size.slices.assign(tensor_.modes.size(), 1);
         if (nonzeros >= totals_.nonzeros) return size;
@@ -162,8 +163,7 @@ private:
 
     /// Nonempty slices from those of a sample, where not all were counted.
     void estimate_slices(const TensorSample& sample, const SampleSize& size) {
-        auto sampled = sample.slices();
-        team_.sum(sampled);
+        const auto sampled = sample.slices();
         for (std::size_t m = 0; m < sampled.size(); ++m) totals_.slices[m] = std::llround(static_cast<double>(sampled[m]) / size.slices[m]);
     }
 
@@ -185,49 +185,24 @@ private:
         return std::span(candidates_).first(count);
     }
 
-    /// Candidates that are looked at together: at least one for each rank, more as long as what is sent for all stays small.
-    std::size_t batch_size(const SampleSize& size) const {
-        double nonzeros = 1;
-        for (std::size_t m = 0; m < size.slices.size(); ++m) nonzeros += size.slices[m] * static_cast<double>(light_[m]);
-        constexpr double together = 1 << 22;
-        return static_cast<std::size_t>(std::max(static_cast<double>(team_.size()), together / nonzeros) + 1);
-    }
-
-    /// Predicts times and volumes. Each rank looks at its share of the sample for all candidates, and puts together the shares
-    /// for some of them.
-    void predict(const TensorSample& sample, std::span<Candidate> candidates) {
-        const std::size_t members = team_.size(), me = team_.rank();
-        std::vector<Team::Numbers> shares(candidates.size());
+    /// Predicts times and volumes: each rank those of some candidates, from the sample that all have. Loads are counted by all together,
+    /// where they are not estimated.
+    void predict(const TensorSample& sample, bool all_nonzeros, std::span<Candidate> candidates) {
+        const std::size_t members = team_.size(), me = team_.rank(), mine = (candidates.size() + members - 1 - me) / members;
+        const std::size_t length = all_nonzeros ? ranks_ : 0;
+        Team::Numbers loads(candidates.size() * length), results(2 * mine);
         FirstError error;
 #pragma omp parallel for schedule(dynamic)
-        for (std::size_t i = 0; i < candidates.size(); ++i) error.run([&] { shares[i] = sample.share(candidates[i].layers); });
-        // Candidate i is put together by member i modulo their number; a share goes there behind its length.
-        std::vector<Team::Numbers> outgoing(members);
-        team_.agree([&] {
-            error.rethrow();
-            for (std::size_t i = 0; i < shares.size(); ++i) {
-                auto& numbers = outgoing[i % members];
-                numbers.push_back(std::ssize(shares[i]));
-                numbers.insert(numbers.end(), shares[i].begin(), shares[i].end());
-                release(shares[i]);
-            }
-        });
-        const auto incoming = team_.all_to_all(std::move(outgoing));
-        std::vector<std::vector<std::span<const std::int64_t>>> parts;  // by candidate of this member, by rank
-        std::vector<std::size_t> at(members, 0);
-        for (auto i = me; i < candidates.size(); i += members) {
-            auto& shares_of_all = parts.emplace_back();
-            for (std::size_t r = 0; r < members; ++r) {
-                shares_of_all.push_back(std::span(incoming[r]).subspan(at[r] + 1, incoming[r][at[r]]));
-                at[r] += shares_of_all.back().size() + 1;
-            }
-        }
-        Team::Numbers results(2 * parts.size());
+        for (std::size_t i = 0; i < (all_nonzeros ? candidates.size() : 0); ++i)
+            error.run([&] { std::ranges::copy(loads_of(tensor_.view, candidates[i].layers), loads.begin() + i * length); });
+        team_.agree([&] { error.rethrow(); });
+        if (all_nonzeros) team_.sum(loads);
 #pragma omp parallel for schedule(dynamic)
-        for (std::size_t j = 0; j < parts.size(); ++j)
+        for (std::size_t j = 0; j < mine; ++j)
             error.run([&] {
-                const auto counts =
-                    counts_of_shares(candidates[me + j * members].layers, parts[j], totals_, options_.rows, options_.excess);
+                const auto i = me + j * members;
+                const auto begin = loads.begin() + i * length;
+                const auto counts = sample.counts(candidates[i].layers, {begin, begin + length}, totals_, options_.rows, options_.excess);
                 results[2 * j] = std::bit_cast<std::int64_t>(iteration_seconds(counts, columns_, options_.costs));
                 results[2 * j + 1] = max_mean(total_volume(counts)).max;
             });
@@ -296,6 +271,10 @@ std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t rank
     return choose_medium(Team(), whole_tensor(view, SliceTable(view)), ranks, columns, options);
 }
 
-std::int64_t most_sampled(std::int64_t nonzeros) { return largest_sample(nonzeros, ChoiceOptions().sample); }
+std::size_t finalists(std::int64_t ranks) { return std::clamp<std::int64_t>(ranks / 4, 8, 32); }
+
+std::int64_t most_sampled(std::int64_t nonzeros, std::int64_t ranks) {
+    return largest_sample(nonzeros, smallest_sample(ChoiceOptions().sample, ranks));
+}
 
 }  // namespace arges::partition

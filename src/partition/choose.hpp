@@ -19,9 +19,11 @@ struct IterationCosts {
     double per_byte = 8e-10;           ///< seconds for a byte sent or received, packing included
     double per_message = 2e-6;         ///< seconds for a message sent
     double bytes_per_element = 8;
-    double per_visit = 9e-9;      ///< of a choice, for a nonzero of this rank and a mode: hashes
-    double per_count = 8e-9;      ///< for a nonzero of this rank and a mode that is cut, whose slices are counted in the end
-    double per_look_up = 2.4e-7;  ///< for a sampled nonzero, a mode and a candidate, with what sending and sorting it takes
+    double per_prepared = 5e-8;      ///< of a run, for a nonzero of this rank and a mode: it is read, moved and sorted
+    double per_visit = 9e-9;         ///< of a choice, for a nonzero of this rank and a mode: hashes
+    double per_count = 8e-9;         ///< for a nonzero of this rank and a mode that is cut, whose slices are counted in the end
+    double per_look_up = 5e-8;       ///< for a sampled nonzero, a mode and a candidate, with what sending and sorting it takes
+    double per_counted_rank = 1e-7;  ///< for a rank, a mode and a candidate
 };
 
 /// Predicted seconds of one ALS iteration: in each mode the products with nonzeros, the work on rows and the movement of rows
@@ -37,9 +39,13 @@ struct ChoiceOptions {
     std::vector<LayerRule> rules;   ///< those to choose from; none: all_policies()
     double near = 1.05;             ///< distributions are equally fast within this factor of the predicted time
     double look_ups = 4e6;          ///< of indices that counting all candidates in full may take; samples rank them where it takes more
-    std::int64_t sample = 1 << 12;  ///< nonzeros for each mode in the smallest sample; the largest has 16 to 256 times as many
+    double iterations = 50;         ///< that the choice is for
+    std::int64_t sample = 1 << 12;  ///< nonzeros for each mode in the smallest sample; the largest has 16 to 32 times as many
     std::int64_t largest = 0;       ///< nonzeros for each mode in the largest of two samples; 0: as look_ups and sample tell
 };
+
+/// Candidates that the largest sample ranks. Pure.
+std::size_t finalists(std::int64_t ranks);
 
 struct MediumChoice {
     MediumGrain distribution;
@@ -54,11 +60,10 @@ struct MediumChoice {
 /// on how many they are, nor on threads.
 ///
 /// Where there is too much to count, a small sample ranks all candidates, a larger one the best of them, and one of a sixteenth
-/// of the nonzeros (within bounds; all nonzeros of small tensors) the best four, whose loads are counted in full. A sample has
-/// the slices whose hashed index is small, with their nonzeros (no more than a thousand, or eight for each rank, of a heavy
-/// slice); each rank of the team looks at the nonzeros of some of these slices, and one rank puts together what all found for a
-/// candidate. No rank gets more than its share of a sample. Grids with more layers than slices with nonzeros are left out
-/// unless all have some; of policies that give a grid the same layers the first is kept.
+/// of the nonzeros (within bounds; all nonzeros of small tensors) the finalists, whose loads are counted in full. A sample has
+/// the slices whose hashed index is small, with their nonzeros (no more than a thousand, or four for each rank, of a heavy
+/// slice); all ranks of the team get it, and each counts some of the candidates. Grids with more layers than slices with nonzeros are left
+/// out unless all have some; of policies that give a grid the same layers the first is kept.
 /// @param tensor with slices that were counted from all nonzeros, or from a share of them: then layers and loads are those of the share
 /// @param ranks for which a distribution is wanted; the team may have another number
 /// @throws InvalidArgument for less than one rank or column, and for a grid of another number of ranks
@@ -68,6 +73,6 @@ std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tens
 std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns, const ChoiceOptions& options = {});
 
 /// Nonzeros for each mode in the largest sample of so many, with the usual options. Pure.
-std::int64_t most_sampled(std::int64_t nonzeros);
+std::int64_t most_sampled(std::int64_t nonzeros, std::int64_t ranks);
 
 }  // namespace arges::partition

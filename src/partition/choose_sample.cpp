@@ -85,31 +85,6 @@ std::vector<std::uint32_t> ordered_by(const std::vector<std::int64_t>& values) {
     return order;
 }
 
-/// Ranks of a grid that nonzeros go to, from the modes that the grid cuts.
-class RankFinder {
-public:
-    /// @param known a mode whose layer is left out; beyond the last mode for none
-    RankFinder(const GridLayers& layers, std::span<const std::span<const std::int64_t>> indices, std::size_t known) {
-        std::int64_t stride = 1;
-        for (auto n = layers.grid.size(); n-- > 0; stride *= layers.grid[n])
-            if (n != known && layers.grid[n] > 1)
-                cuts_.push_back({layers.finders[n].get(), indices[n].data(), static_cast<std::int32_t>(stride)});
-    }
-    std::int32_t operator()(std::size_t k) const {
-        std::int32_t rank = 0;
-        for (const auto& cut : cuts_) rank += (*cut.finder)(cut.indices[k]) * cut.stride;
-        return rank;
-    }
-
-private:
-    struct Cut {
-        const LayerFinder* finder;
-        const std::int64_t* indices;
-        std::int32_t stride;
-    };
-    std::vector<Cut> cuts_;
-};
-
 }  // namespace
 
 bool SampleSize::is_everything() const {
@@ -121,46 +96,45 @@ TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span
     double listed = 0;
     auto heavy = SampleSize::no_limit;
     for (const auto& size : sizes) {
-        if (size.nonzeros < 1) listed = std::max(listed, size.nonzeros);
+        if (size.nonzeros <= 1) listed = std::max(listed, size.nonzeros);
         heavy = std::min(heavy, size.heavy);
     }
-    const auto numbers = team.all_to_all(sort_out(team, largest, listed));
+    const auto numbers = team.all_gather(picked(team, largest, listed));
     const std::size_t order = tensor.order();
     team.agree([&] {
-        std::vector<std::vector<const std::int64_t*>> nonzeros(order);
-        for (const auto& list : numbers)
-            for (std::size_t k = 0; k < list.size(); k += order + 1) nonzeros[list[k]].push_back(&list[k + 1]);
+        std::vector<std::vector<const std::int64_t*>> nonzeros(order + 1);
+        for (std::size_t k = 0; k < numbers.size(); k += order + 1) nonzeros[numbers[k]].push_back(&numbers[k + 1]);
         for (std::size_t m = 0; m < order; ++m) modes_.push_back(grouped(nonzeros[m], m, heavy));
+        listed_.indices.resize(order);
+        for (const auto* indices : nonzeros[order]) {
+            listed_.hashes.push_back(hash_of(std::span(indices, order)));
+            for (std::size_t n = 0; n < order; ++n) listed_.indices[n].push_back(indices[n]);
+        }
         look_at(largest);
     });
 }
 
-/// Finds this rank's nonzeros for the loads; returns those of sampled slices by the rank that they go to, each behind the mode
-/// of the slice.
-std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const SampleSize& largest, double listed) {
+/// This rank's nonzeros in the sample: those of sampled slices, each behind the mode of the slice, and those for the loads behind the
+/// order.
+Team::Numbers TensorSample::picked(const Team& team, const SampleSize& largest, double listed) const {
     const HeavySlices heavy(team, tensor_, largest);
     const auto& indices = tensor_.view.indices;
     const auto order = indices.size();
-    listed_.indices.resize(order);
-    std::vector<Team::Numbers> outgoing(team.size());
+    Team::Numbers numbers;
     team.agree([&] {
         std::vector<std::uint32_t> positions;
         for_each_hashed_block(tensor_.view, [&](std::size_t begin, const auto& hashes, const auto& by_mode) {
-            for (const auto i : sampled_positions(hashes, listed, positions)) {
-                listed_.hashes.push_back(hashes[i]);
-                for (std::size_t n = 0; n < order; ++n) listed_.indices[n].push_back(indices[n][begin + i]);
-            }
+            const auto pick = [&](std::size_t use, std::size_t i) {
+                numbers.push_back(use);
+                for (std::size_t n = 0; n < order; ++n) numbers.push_back(indices[n][begin + i]);
+            };
+            for (const auto i : sampled_positions(hashes, listed, positions)) pick(order, i);
             for (std::size_t m = 0; m < order; ++m)
-                for (const auto i : sampled_positions(by_mode[m], largest.slices[m], positions)) {
-                    const auto slice = indices[m][begin + i];
-                    if (!heavy.takes(m, slice, hashes[i])) continue;
-                    auto& numbers = outgoing[tensor_.modes[m].owner(slice)];
-                    numbers.push_back(m);
-                    for (std::size_t n = 0; n < order; ++n) numbers.push_back(indices[n][begin + i]);
-                }
+                for (const auto i : sampled_positions(by_mode[m], largest.slices[m], positions))
+                    if (heavy.takes(m, indices[m][begin + i], hashes[i])) pick(m, i);
         });
     });
-    return outgoing;
+    return numbers;
 }
 
 /// Orders nonzeros by row, and those of a row with more than `heavy` by hash, so that every sample takes the same first ones.
@@ -204,7 +178,7 @@ void TensorSample::look_at(const SampleSize& size) {
             if (is_sampled(hash_of(mode.rows[r]), size.slices[m])) mode.used.push_back(r);
     }
     used_ = {{}, std::vector<std::vector<std::int64_t>>(modes_.size())};
-    if (size.nonzeros >= 1) return;
+    if (size.nonzeros > 1) return;
     for (std::size_t i = 0; i < listed_.hashes.size(); ++i) {
         if (!is_sampled(listed_.hashes[i], size.nonzeros)) continue;
         used_.hashes.push_back(listed_.hashes[i]);
@@ -216,48 +190,6 @@ std::vector<std::int64_t> TensorSample::slices() const {
     std::vector<std::int64_t> result;
     for (const auto& mode : modes_) result.push_back(std::ssize(mode.rows));
     return result;
-}
-
-Team::Numbers TensorSample::share(const GridLayers& layers) const {
-    Team::Numbers numbers;
-    append_loads(numbers, layers);
-    for (std::size_t m = 0; m < modes_.size(); ++m) append_holders(numbers, layers, m);
-    return numbers;
-}
-
-/// The number of ranks that get some of this rank's nonzeros, then each with how many.
-void TensorSample::append_loads(Team::Numbers& numbers, const GridLayers& layers) const {
-    std::vector<std::int64_t> loads(ranks(layers.grid), 0);
-    const bool all = size_.nonzeros >= 1;
-    const std::vector<std::span<const std::int64_t>> sampled(used_.indices.begin(), used_.indices.end());
-    const RankFinder rank_of(layers, all ? tensor_.view.indices : sampled, layers.grid.size());
-    const auto count = all ? static_cast<std::size_t>(tensor_.view.count()) : used_.hashes.size();
-    for (std::size_t x = 0; x < count; ++x) ++loads[rank_of(x)];
-    numbers.push_back(std::count_if(loads.begin(), loads.end(), [](auto load) { return load > 0; }));
-    for (std::size_t p = 0; p < loads.size(); ++p)
-        if (loads[p] > 0) numbers.insert(numbers.end(), {static_cast<std::int64_t>(p), loads[p]});
-}
-
-/// The number of rows, the rows, their numbers of holders, the number of all holders, the holders.
-void TensorSample::append_holders(Team::Numbers& numbers, const GridLayers& layers, std::size_t mode) const {
-    const auto& sample = modes_[mode];
-    const std::vector<std::span<const std::int64_t>> indices(sample.indices.begin(), sample.indices.end());
-    const RankFinder rank_of(layers, indices, mode);
-    std::int64_t stride = 1;
-    for (auto n = mode + 1; n < layers.grid.size(); ++n) stride *= layers.grid[n];
-    HolderCollector collector(ranks(layers.grid));
-    for (auto r : sample.used) {
-        const std::int32_t first = (*layers.finders[mode])(sample.rows[r]) * stride;
-        const auto begin = sample.start[r], end = begin + std::min(size_.heavy, sample.start[r + 1] - begin);
-        for (auto k = begin; k < end; ++k) collector.add(first + rank_of(k));
-        collector.end_row(sample.rows[r]);
-    }
-    const auto lists = collector.take();
-    numbers.push_back(std::ssize(lists.rows));
-    numbers.insert(numbers.end(), lists.rows.begin(), lists.rows.end());
-    for (std::size_t r = 0; r < lists.rows.size(); ++r) numbers.push_back(lists.start[r + 1] - lists.start[r]);
-    numbers.push_back(std::ssize(lists.ranks));
-    numbers.insert(numbers.end(), lists.ranks.begin(), lists.ranks.end());
 }
 
 }  // namespace arges::partition

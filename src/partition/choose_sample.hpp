@@ -1,4 +1,4 @@
-/// Counts of medium-grain distributions from a sample of slices and nonzeros that all ranks share. Pure.
+/// Counts of medium-grain distributions from a sample of slices and nonzeros that all ranks have. Pure.
 #pragma once
 
 #include "partition/layers.hpp"
@@ -17,7 +17,7 @@ namespace arges::partition {
 struct SampleSize {
     static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
     std::vector<double> slices;     ///< by mode, the fraction of the nonempty slices
-    double nonzeros = 1;            ///< the fraction of the nonzeros, for the loads
+    double nonzeros = 1;            ///< the fraction of the nonzeros, for the loads; more than 1: each rank counts its own
     std::int64_t heavy = no_limit;  ///< of a sampled slice no more nonzeros
     bool is_everything() const;
 };
@@ -28,22 +28,33 @@ struct GridLayers {
     std::vector<std::shared_ptr<const LayerFinder>> finders;  ///< by mode
 };
 
-/// A rank's share of a sample: those sampled slices that SlicePart gives to the rank, with nonzeros of all ranks; and those
-/// sampled nonzeros that the rank has anyway. What is sampled is decided by hashes of indices, so that it does not depend on
+/// Totals of a tensor that samples are scaled to.
+struct TensorTotals {
+    std::int64_t nonzeros = 0;
+    std::vector<std::int64_t> slices;  ///< by mode, nonempty ones
+};
+
+/// How many nonzeros of a view each rank gets.
+std::vector<std::int64_t> loads_of(const IndexView& view, const GridLayers& layers);
+
+/// A sample of slices and nonzeros, the same on all ranks. What is sampled is decided by hashes of indices, so that it does not depend on
 /// how many ranks there are and which nonzeros they have.
 class TensorSample {
 public:
-    /// Moves the nonzeros of sampled slices. Collective.
+    /// Gathers the nonzeros of sampled slices. Collective.
     /// @param sizes ascending, those that will be looked at: each sample is part of the next one. The last one is looked at
     /// first.
     TensorSample(const Team& team, const TensorPart& tensor, std::span<const SampleSize> sizes);
 
-    /// Makes share() look at a sample of one of the sizes. Local.
+    /// Makes counts() look at a sample of one of the sizes. Local.
     void look_at(const SampleSize& size);
-    /// Slices of the largest sample on this rank, by mode. Local.
+    /// Slices of the largest sample, by mode. Local.
     std::vector<std::int64_t> slices() const;
-    /// What this rank adds to the counts of a distribution: loads by rank, and the holders of each sampled slice. Local.
-    Team::Numbers share(const GridLayers& layers) const;
+    /// The counts of a distribution, exact if the sample is everything. Owners of sampled rows are assigned as those of all rows are.
+    /// Local.
+    /// @param loads nonzeros of each rank; none: they are estimated from the sample
+    DistributionCounts counts(const GridLayers& layers, std::vector<std::int64_t> loads, const TensorTotals& totals, RowRule rule,
+                              double excess) const;
 
 private:
     struct Mode {
@@ -56,27 +67,15 @@ private:
         std::vector<std::uint64_t> hashes;
         std::vector<std::vector<std::int64_t>> indices;  // by mode, one for each nonzero
     };
-    std::vector<Team::Numbers> sort_out(const Team& team, const SampleSize& largest, double listed);
+    Team::Numbers picked(const Team& team, const SampleSize& largest, double listed) const;
     Mode grouped(const std::vector<const std::int64_t*>& nonzeros, std::size_t mode, std::int64_t heavy) const;
-    void append_loads(Team::Numbers& numbers, const GridLayers& layers) const;
-    void append_holders(Team::Numbers& numbers, const GridLayers& layers, std::size_t mode) const;
+    HolderLists holders(const GridLayers& layers, std::size_t mode) const;
 
     const TensorPart& tensor_;
     std::vector<Mode> modes_;
-    Nonzeros listed_;  // this rank's nonzeros in the largest sample that has not all
-    Nonzeros used_;    // those of the sample that is looked at, if it has not all
+    Nonzeros listed_;  // those that the largest sample has
+    Nonzeros used_;    // those of the sample that is looked at
     SampleSize size_;
 };
-
-/// Totals of a tensor that samples are scaled to.
-struct TensorTotals {
-    std::int64_t nonzeros = 0;
-    std::vector<std::int64_t> slices;  ///< by mode, nonempty ones
-};
-
-/// The counts of a distribution, from the shares of all ranks in order of ranks; exact if the sample is everything. Owners of
-/// sampled rows are assigned as those of all rows are. Pure.
-DistributionCounts counts_of_shares(const GridLayers& layers, std::span<const std::span<const std::int64_t>> shares,
-                                    const TensorTotals& totals, RowRule rule, double excess);
 
 }  // namespace arges::partition

@@ -14,14 +14,14 @@ using Boundaries = std::vector<std::int64_t>;
 /// Layer of a slice; empty layers have none.
 std::int64_t layer_of(const Boundaries& boundaries, std::int64_t slice);
 
-/// layer_of() for many slices of one mode: a table of a few thousand buckets of slices, then bisection among the layers of a
+/// layer_of() for many slices of one mode: a table of a few buckets of slices for each layer, then bisection among the layers of a
 /// bucket.
 class LayerFinder {
 public:
     explicit LayerFinder(Boundaries boundaries) : boundaries_(std::move(boundaries)) {
         const auto length = boundaries_.back();
-        while (length >> shift_ > most_buckets) ++shift_;
         const auto last = std::ssize(boundaries_) - 2;
+        while (length >> shift_ > buckets_of_layer * (last + 8)) ++shift_;
         std::int64_t layer = 0;
         for (std::int64_t begin = 0; begin <= length + (std::int64_t{1} << shift_); begin += std::int64_t{1} << shift_) {
             while (layer < last && boundaries_[layer + 1] <= begin) ++layer;
@@ -43,7 +43,7 @@ public:
     const Boundaries& boundaries() const { return boundaries_; }
 
 private:
-    static constexpr std::int64_t most_buckets = 4096;
+    static constexpr std::int64_t buckets_of_layer = 8;
     Boundaries boundaries_;
     int shift_ = 0;
     std::vector<std::int32_t> first_;  // layer of the first slice of each bucket

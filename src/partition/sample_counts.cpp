@@ -1,15 +1,25 @@
-// Loads and volumes of a distribution estimated from a sample: counts are scaled, and messages as if
-// pairs of ranks shared rows independently.
+// Loads and volumes of a distribution estimated from a sample: counts are scaled, without what the largest of many random counts lies above
+// its expectation, and messages as if pairs of ranks shared rows independently.
 #include "partition/choose_sample.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace arges::partition {
 
 namespace {
 
+/// Makes the counts of a sample those of all. The largest of n random counts lies about sqrt(2 log n) standard deviations above what is
+/// expected of it; counts above the mean are taken for such.
 void scale(std::vector<std::int64_t>& counts, double factor) {
-    for (auto& count : counts) count = std::llround(static_cast<double>(count) * factor);
+    if (factor <= 1) return;
+    const double ranks = counts.size(), mean = std::accumulate(counts.begin(), counts.end(), 0.0) / ranks;
+    const double deviations = std::sqrt(2 * std::log(ranks) * (1 - 1 / factor));
+    for (auto& count : counts) {
+        const double found = count;
+        count = std::llround(factor * std::max(std::min(found, mean), found - deviations * std::sqrt(found)));
+    }
 }
 
 /// The messages of all rows from those of a sample: pairs of ranks share rows independently and equally often, so that a
@@ -20,51 +30,69 @@ void scale_messages(std::vector<std::int64_t>& messages, std::int64_t ranks_in_l
         if (count > 0) count = std::llround(most * (1 - std::pow(1 - static_cast<double>(count) / most, factor)));
 }
 
-/// Reads numbers one after the other.
-class Reader {
+/// Ranks of a grid that nonzeros go to, from the modes that the grid cuts.
+class RankFinder {
 public:
-    explicit Reader(std::span<const std::int64_t> numbers) : at_(numbers.data()) {}
-    std::int64_t next() { return *at_++; }
-    std::span<const std::int64_t> next(std::int64_t count) {
-        at_ += count;
-        return {at_ - count, static_cast<std::size_t>(count)};
+    /// @param known a mode whose layer is left out; beyond the last mode for none
+    RankFinder(const GridLayers& layers, std::span<const std::span<const std::int64_t>> indices, std::size_t known) {
+        std::int64_t stride = 1;
+        for (auto n = layers.grid.size(); n-- > 0; stride *= layers.grid[n])
+            if (n != known && layers.grid[n] > 1)
+                cuts_.push_back({layers.finders[n].get(), indices[n].data(), static_cast<std::int32_t>(stride)});
+    }
+    std::int32_t operator()(std::size_t k) const {
+        std::int32_t rank = 0;
+        for (const auto& cut : cuts_) rank += (*cut.finder)(cut.indices[k]) * cut.stride;
+        return rank;
     }
 
 private:
-    const std::int64_t* at_;
+    struct Cut {
+        const LayerFinder* finder;
+        const std::int64_t* indices;
+        std::int32_t stride;
+    };
+    std::vector<Cut> cuts_;
 };
-
-/// Appends the rows of a rank's share to those of the ranks before.
-void append_rows(HolderLists& lists, Reader& share) {
-    const auto rows = share.next();
-    const auto numbers = share.next(rows), counts = share.next(rows);
-    lists.rows.insert(lists.rows.end(), numbers.begin(), numbers.end());
-    for (auto count : counts) lists.start.push_back(lists.start.back() + count);
-    for (auto rank : share.next(share.next())) lists.ranks.push_back(rank);
-}
 
 }  // namespace
 
-DistributionCounts counts_of_shares(const GridLayers& layers, std::span<const std::span<const std::int64_t>> shares,
-                                    const TensorTotals& totals, RowRule rule, double excess) {
+std::vector<std::int64_t> loads_of(const IndexView& view, const GridLayers& layers) {
+    std::vector<std::int64_t> loads(ranks(layers.grid), 0);
+    const RankFinder rank_of(layers, view.indices, layers.grid.size());
+    const std::size_t count = view.count();
+    for (std::size_t x = 0; x < count; ++x) ++loads[rank_of(x)];
+    return loads;
+}
+
+HolderLists TensorSample::holders(const GridLayers& layers, std::size_t mode) const {
+    const auto& sample = modes_[mode];
+    const std::vector<std::span<const std::int64_t>> indices(sample.indices.begin(), sample.indices.end());
+    const RankFinder rank_of(layers, indices, mode);
+    std::int64_t stride = 1;
+    for (auto n = mode + 1; n < layers.grid.size(); ++n) stride *= layers.grid[n];
+    HolderCollector collector(ranks(layers.grid));
+    for (auto r : sample.used) {
+        const std::int32_t first = (*layers.finders[mode])(sample.rows[r]) * stride;
+        const auto begin = sample.start[r], end = begin + std::min(size_.heavy, sample.start[r + 1] - begin);
+        for (auto k = begin; k < end; ++k) collector.add(first + rank_of(k));
+        collector.end_row(sample.rows[r]);
+    }
+    return collector.take();
+}
+
+DistributionCounts TensorSample::counts(const GridLayers& layers, std::vector<std::int64_t> loads, const TensorTotals& totals, RowRule rule,
+                                        double excess) const {
     DistributionCounts result{ranks(layers.grid), {}};
-    std::vector<Reader> readers;
-    for (const auto& share : shares) readers.emplace_back(share);
-    std::vector<std::int64_t> loads(result.ranks, 0);
-    std::int64_t sampled = 0;
-    for (auto& share : readers)
-        for (auto left = share.next(); left > 0; --left) {
-            const auto rank = share.next(), load = share.next();
-            loads[rank] += load;
-            sampled += load;
-        }
-    if (sampled > 0) scale(loads, static_cast<double>(totals.nonzeros) / sampled);
+    if (loads.empty()) {
+        loads = loads_of({tensor_.view.lengths, {used_.indices.begin(), used_.indices.end()}}, layers);
+        if (!used_.hashes.empty()) scale(loads, static_cast<double>(totals.nonzeros) / std::ssize(used_.hashes));
+    }
     for (std::size_t n = 0; n < layers.grid.size(); ++n) {
-        HolderLists holders;
-        for (auto& share : readers) append_rows(holders, share);
+        const auto held = holders(layers, n);
         const auto mode = mode_layers(layers.grid, n, layers.finders[n]->boundaries());
-        auto counts = count_rows(holders, row_owners(holders, mode, rule, excess), result.ranks, Phases::fold_and_expand);
-        const auto factor = holders.rows.empty() ? 0 : static_cast<double>(totals.slices[n]) / holders.rows.size();
+        auto counts = count_rows(held, row_owners(held, mode, rule, excess), result.ranks, Phases::fold_and_expand);
+        const auto factor = held.rows.empty() ? 0 : static_cast<double>(totals.slices[n]) / held.rows.size();
         for (auto* list : {&counts.owned, &counts.held, &counts.sent, &counts.received}) scale(*list, factor);
         scale_messages(counts.messages, mode.ranks_in_layer(), factor);
         counts.connectivity = std::llround(static_cast<double>(counts.connectivity) * factor);

@@ -89,11 +89,9 @@ Team::Numbers run_chains(const Team& team, const TensorPart& tensor, const std::
 
 }  // namespace
 
-std::size_t SlicePart::owner(std::int64_t slice) const { return std::upper_bound(bounds.begin(), bounds.end(), slice) - bounds.begin(); }
-
 SlicePart Team::count(std::span<const std::int64_t> indices) const {
     auto known = counted(indices);
-    SlicePart result{std::move(known.values), {0}, {}};
+    SlicePart result{std::move(known.values), {0}};
     for (auto count : known.counts) result.start.push_back(result.start.back() + count);
     return result;
 }
@@ -110,7 +108,7 @@ TensorPart counted_tensor(const Team& team, const IndexView& view, double share)
 
 TensorPart whole_tensor(const IndexView& view, const SliceTable& table) {
     TensorPart result{view, {}};
-    for (const auto& mode : table.modes) result.modes.push_back({mode.slices, mode.start, {}});
+    for (const auto& mode : table.modes) result.modes.push_back({mode.slices, mode.start});
     return result;
 }
 

@@ -16,10 +16,6 @@ namespace arges::partition {
 struct SlicePart {
     std::vector<std::int64_t> slices;
     std::vector<std::int64_t> start{0};  ///< slice i has start[i + 1] - start[i] nonzeros
-    std::vector<std::int64_t> bounds;    ///< rank r has the slices below bounds[r], not below bounds[r - 1]; one fewer than ranks
-
-    /// The rank that has a slice.
-    std::size_t owner(std::int64_t slice) const;
 };
 
 /// The ranks that hold a tensor's nonzeros and work together. This one is alone; others override how numbers move. All calls

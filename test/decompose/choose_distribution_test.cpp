@@ -53,17 +53,12 @@ void expect_equal(const DistributionCounts& a, const DistributionCounts& b) {
 
 class ChooseDistribution : public testing::Test {
 protected:
-    /// Rank 0's counts of a distribution, from a sample.
+    /// The counts of a distribution, from a sample.
     static DistributionCounts estimate(const Team& team, const TensorPart& tensor, std::span<const SampleSize> sizes,
                                        const SampleSize& size, const GridLayers& layers, const TensorTotals& totals) {
         TensorSample sample(team, tensor, sizes);
         sample.look_at(size);
-        std::vector<Team::Numbers> outgoing(static_cast<std::size_t>(team.size()));
-        outgoing[0] = sample.share(layers);
-        const auto shares = team.all_to_all(std::move(outgoing));
-        if (team.rank() != 0) return {};
-        return counts_of_shares(layers, std::vector<std::span<const std::int64_t>>(shares.begin(), shares.end()), totals, RowRule::holders,
-                                0.1);
+        return sample.counts(layers, {}, totals, RowRule::holders, 0.1);
     }
 
     void expect_same_choice(const Nonzeros<double>& whole, std::int64_t ranks, const ChoiceOptions& options) const {
@@ -104,9 +99,8 @@ TEST_F(ChooseDistribution, EstimatesAreThoseOfOneRank) {
                 SCOPED_TRACE("seed " + std::to_string(seed) + " sizes " + std::to_string(s) + " of " + std::to_string(last));
                 const std::span wanted(sizes.data(), last + 1);
                 const auto found = estimate(RankTeam(comm_), part, wanted, sizes[s], layers, totals);
-                if (comm_.rank() == 0) expect_equal(found, estimate(Team(), whole_part, wanted, sizes[s], layers, totals));
-                if (comm_.rank() == 0 && sizes[s].is_everything())
-                    expect_equal(found, count_distribution(table, MediumGrain{layers.grid, rule}));
+                expect_equal(found, estimate(Team(), whole_part, wanted, sizes[s], layers, totals));
+                if (sizes[s].is_everything()) expect_equal(found, count_distribution(table, MediumGrain{layers.grid, rule}));
             }
     }
 }
@@ -143,6 +137,14 @@ TEST_F(ChooseDistribution, WithinABudgetDoesNotDependOnWhoHasTheNonzeros) {
             EXPECT_EQ(found.seconds, expected.seconds);
             EXPECT_EQ(found.volume_rows_max, expected.volume_rows_max);
         }
+}
+
+TEST(ExpectedIterations, AreTenForADecadeOfTheToleranceAndNoMoreThanAllowed) {
+    using decompose::expected_iterations;
+    EXPECT_EQ(expected_iterations(7, 0), 7);
+    EXPECT_EQ(expected_iterations(10, 1e-5), 10);
+    EXPECT_NEAR(expected_iterations(1000, 1e-5), 50, 1e-9);
+    EXPECT_EQ(expected_iterations(1000, 2), 1);
 }
 
 TEST_F(ChooseDistribution, ARunHasTheLoadsAndVolumesOfTheChoice) {

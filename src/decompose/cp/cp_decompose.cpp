@@ -140,9 +140,10 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     });
     Stopwatch watch;
     const auto weights = options.algorithm == CpAlgorithm::opt ? partition::CoarseWeights::summed : partition::CoarseWeights::by_mode;
-    auto distributed = decompose::distribute_tensor<T>(
-        source, gives_up,
-        {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed, weights});
+    auto distributed = decompose::distribute_tensor<T>(source, gives_up,
+                                                       {options.distribution, options.grid, options.policy, options.rows,
+                                                        options.partition_file, options.rank, options.seed, weights,
+                                                        decompose::expected_iterations(options.max_iterations, options.tolerance)});
     const auto& share = distributed.share;
     const auto forecast =
         decompose::checked_forecast(*source.world, source.title(), decompose::cp_memory(share, options, omp_get_max_threads()).peak(),

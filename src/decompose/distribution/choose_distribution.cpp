@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -22,8 +23,8 @@ namespace arges::decompose {
 
 namespace {
 
-/// What the choice may take, of what ten iterations are expected to take.
-constexpr double share_of_iterations = 0.05;
+/// What the choice may take, of what the run is expected to take.
+constexpr double share_of_run = 0.05;
 
 /// Chooses for one kind of distribution.
 class Chooser {
@@ -81,6 +82,7 @@ private:
         partition::ChoiceOptions options;
         options.rows = chosen_.plan.row_rule;
         options.costs = request_.costs;
+        options.iterations = request_.iterations;
         if (!request_.policy.empty()) options.rules = {partition::parse_layer_rule(request_.policy)};
         auto& plan = chosen_.plan;
         plan.grain = Grain::medium;
@@ -99,7 +101,7 @@ private:
         else if (request_.grid == "best")
             best = partition::choose_medium(team, counted_tensor(team, view), comm_.size(), request_.columns, options).front().distribution;
         else
-            best = partition::choose_within(team, view, comm_.size(), request_.columns, options, share_of_iterations).distribution;
+            best = partition::choose_within(team, view, comm_.size(), request_.columns, options, share_of_run).distribution;
         plan.grid = best.grid;
         plan.boundaries = cut_grid(team, view, best.grid, best.layers);
         name_choice(best.layers);
@@ -164,15 +166,17 @@ private:
 
 }  // namespace
 
+double expected_iterations(int most, double tolerance) {
+    const double wanted = tolerance > 0 ? std::max(1.0, -10 * std::log10(tolerance)) : most;
+    return std::min<double>(most, wanted);
+}
+
 partition::IterationCosts iteration_costs(const MachineModel& machine) {
     partition::IterationCosts costs;
     costs.per_nonzero_column = machine.nonzero_column_seconds;
     costs.per_row_column = machine.row_column_seconds;
     costs.per_byte = machine.row_bytes / machine.bytes_per_second;
     costs.per_message = machine.row_messages * machine.message_seconds;
-    costs.per_visit = machine.visited_index_seconds;
-    costs.per_count = machine.counted_index_seconds;
-    costs.per_look_up = machine.sampled_index_seconds;
     return costs;
 }
 
@@ -207,11 +211,9 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
         lists += list.held();
     }
     if (!distribution.starts_with("coarse")) {
-        // Sampled nonzeros as they are sent, as they come, and sorted by slices. All of small tensors are taken, by ranks that may get
-        // twice the mean.
-        const auto least = std::min(share.before, partition::most_sampled(0));
-        const auto more = std::min(share.before, least + partition::most_sampled(share.before * share.ranks) / share.ranks) - least;
-        tally.pass((6 * least + 3 * more) * order * (order + 1) * number);
+        // Sampled nonzeros as they are found, as they come, which all ranks get, and sorted by slices. All of small tensors are taken.
+        const auto sampled = std::min(share.before * share.ranks, partition::most_sampled(share.before * share.ranks, share.ranks));
+        tally.pass((6 * std::min(share.before, sampled) + 3 * sampled) * (order + 1) * (order + 1) * number);
     }
     tally.hold(-lists);
     if (from_file) {

@@ -18,8 +18,12 @@ struct DistributionRequest {
     std::uint64_t seed = 1;
     /// What coarse-grain hypergraph partitions balance: CP-ALS waits after each mode, CP-OPT after all of them.
     partition::CoarseWeights coarse_weights = partition::CoarseWeights::by_mode;
+    double iterations = 50;             ///< that the choice is for
     partition::IterationCosts costs{};  ///< the size of elements follows from the nonzeros
 };
+
+/// Iterations that a run is expected to take: about ten for each decade of the tolerance, and no more than are allowed. Pure.
+double expected_iterations(int most, double tolerance);
 
 /// What a rank pays for on this machine. Beside the bare rate and latency of messages stand packing, waiting and overlap: rows that ranks
 /// exchange took 3.2 times the bare time of their bytes, and 0.4 times that of their messages, between two ranks of a node.
@@ -34,10 +38,10 @@ struct ChosenDistribution {
 
 /// Reads the request and fills in what it leaves open.
 ///
-/// "auto" and a medium-grain distribution without grid or policy take what partition::choose_within() finds for a twentieth of ten
-/// iterations as they are expected (measured, the choice takes more of small tensors), among those that agree with what is given; the grid
-/// "best" takes the first of partition::choose_medium(), whatever that costs. All ranks work on it, each with its share, and on the
-/// hypergraph distributions, of which rank 0 partitions what the others leave (see partition::partition_spread()). Collective.
+/// "auto" and a medium-grain distribution without grid or policy take what partition::choose_within() finds for a twentieth of the run
+/// as it is expected, among those that agree with what is given; the grid "best" takes the first of partition::choose_medium(), whatever
+/// that costs. All ranks work on it, each on some candidates, and on the hypergraph distributions, of which rank 0 partitions what the
+/// others leave (see partition::partition_spread()). Collective.
 /// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and
 /// partition files of
 ///         another tensor

@@ -21,7 +21,7 @@ std::vector<partition::Team::Numbers> RankTeam::all_to_all(std::vector<Numbers> 
 
 partition::SlicePart RankTeam::count(std::span<const std::int64_t> indices) const {
     auto list = nonempty_slices(comm_, indices);
-    partition::SlicePart result{std::move(list.mine), {0}, std::move(list.bounds)};
+    partition::SlicePart result{std::move(list.mine), {0}};
     comm_.agree([&] {
         result.start.reserve(result.slices.size() + 1);
         for (auto count : list.counts) result.start.push_back(result.start.back() + count);
