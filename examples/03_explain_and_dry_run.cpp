@@ -49,10 +49,10 @@ int main(int argc, char** argv) {
         Tensor<double> B(four, {192, 24}, "ka", "", "B");
         Tensor<double> O(four, {192, 24}, "ia", "", "O");
         const std::string mttkrp = O["ia"].explain(X["ijk"] * A["ja"] * B["ka"]);
-        World many = World::dry_run(512, Torus{{8, 8, 8}});
+        World many = World::dry_run({512, Torus{{8, 8, 8}}});
         CpOptions options;
         options.rank = 32;
-        const std::string sweep = explain_cp(Tensor<double>(many, {800, 800, 800}), options);
+        const std::string sweep = explain_cp(Tensor<double>(many, {800, 800, 800}, "X"), options);
         if (world.rank() == 0) std::printf("%s%s", mttkrp.c_str(), sweep.c_str());
         return right;
     });
