@@ -45,6 +45,18 @@ Volume ProductRun::volume() const {
     return total;
 }
 
+std::int64_t ProductRun::sent_bytes() const {
+    std::int64_t bytes = 0;
+    for (std::size_t o = 0; o < volume_.size(); ++o) bytes += volume_[o].sent * bytes_in_messages(o);
+    return bytes;
+}
+
+/// Of an element of an operand.
+std::int64_t ProductRun::bytes_in_messages(std::size_t o) const {
+    const auto own = o < plan_.result() ? plan_.spec.factors[o].element_bytes : 0;
+    return own != 0 ? own : plan_.spec.element_bytes;
+}
+
 std::int64_t ProductRun::list_bytes() const {
     std::int64_t sum = 0;
     for (const auto* runs : {&movements_, &stay_})
@@ -88,17 +100,20 @@ std::int64_t ProductRun::workspace_bytes() const {
     for (std::size_t o = 0; o < plan_.operands.size(); ++o) {
         const auto& operand = plan_.operands[o];
         if (operand.in_place) continue;
-        arrays += bytes(cut_by_[o] ? most_elements(operand.axes, length) : operand.layout.local_size(rank_));
-        std::int64_t own = bytes(message_elements_[o]);
+        const auto elements = cut_by_[o] ? most_elements(operand.axes, length) : operand.layout.local_size(rank_);
+        arrays += bytes(elements);
+        const auto in_messages = [&](std::int64_t count) { return Workspace::padded(count * bytes_in_messages(o)); };
+        std::int64_t own = in_messages(message_elements_[o]);
         if (plan_.has_uneven_parts(o)) {
             own = 0;
             plan_.for_each_part(o, [&](const auto& range) {
                 const auto volume = movement_volume(plan_.movement(o, range), rank_);
-                own = std::max(own, bytes(volume.sent) + bytes(volume.received));
+                own = std::max(own, in_messages(volume.sent) + in_messages(volume.received));
             });
         } else if (cut_by_[o]) {
             own = ceil_div(own, plan_.parts(o)) + 128;
         }
+        own += conversion_bytes(plan_.movement(o), elements, plan_.spec.element_bytes);
         messages = plan_.streams ? messages + own : std::max(messages, own);
     }
     if (chain_) arrays += chain_->workspace_bytes();
@@ -131,7 +146,7 @@ void ProductRun::bring_in(Call& call, std::size_t o) const {
     piece.block = whole_[o];
     const auto size = call.kernels.size;
     if (operand.in_place) {
-        piece.array = const_cast<std::byte*>(static_cast<const std::byte*>(element_at(call.inputs[o], piece.block.offset, size)));
+        piece.array = const_cast<std::byte*>(element_at(call.inputs[o].elements, piece.block.offset, size));
         return;
     }
     piece.array = call.workspace.take(operand.layout.local_size(rank_), size, call.kernels.space);
@@ -180,7 +195,7 @@ void ProductRun::finish_inputs(Call& call, std::size_t changed) {
         piece.block = block_of(o, layout);
         piece.array = call.arrays[o];
         if (plan_.operands[o].in_place) {
-            piece.array = const_cast<std::byte*>(static_cast<const std::byte*>(element_at(call.inputs[o], piece.block.offset, size)));
+            piece.array = const_cast<std::byte*>(element_at(call.inputs[o].elements, piece.block.offset, size));
             continue;
         }
         if (call.flights[o] == nullptr) continue;
@@ -240,7 +255,7 @@ void ProductRun::move_out(Call& call) {
     });
 }
 
-void ProductRun::run(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* c, const void* alpha, const void* beta,
+void ProductRun::run(const ElementKernels& kernels, const std::vector<SourceArray>& inputs, void* c, const void* alpha, const void* beta,
                      const std::vector<void*>& stay, Workspace& workspace) {
     const Workspace::Scope scope(workspace);
     ElementValue weighted;

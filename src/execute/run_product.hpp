@@ -27,10 +27,10 @@ public:
 
     /// C = alpha * (projection of the product) + beta * C. Collective, as MovementRun::run(): what fails on a rank is thrown there
     /// when all messages are delivered.
-    /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts
+    /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts; with their kernels where they have another type
     /// @param stay   for inputs that will lie as plan.stay says: where to write their elements; else null. May be empty
     /// @param alpha, beta  single elements; null stands for one
-    void run(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* c, const void* alpha, const void* beta,
+    void run(const ElementKernels& kernels, const std::vector<SourceArray>& inputs, void* c, const void* alpha, const void* beta,
              const std::vector<void*>& stay, Workspace& workspace);
 
     /// Bytes of workspace that run() takes on this rank.
@@ -39,6 +39,8 @@ public:
     std::int64_t list_bytes() const;
     /// Elements that run() sends and receives on this rank, counted from the lists of whole operands.
     Volume volume() const;
+    /// Bytes that it sends.
+    std::int64_t sent_bytes() const;
 
 private:
     using Block = local::OperandBlock;
@@ -46,7 +48,7 @@ private:
     /// One call of run().
     struct Call {
         const ElementKernels& kernels;
-        const std::vector<const void*>& inputs;
+        const std::vector<SourceArray>& inputs;
         void* c;
         const void *alpha, *beta;
         Workspace& workspace;
@@ -85,6 +87,7 @@ private:
     local::RowProduct row_product() const;
     std::int64_t row_copies(const local::RowProduct& product) const;
     int slot_of(std::size_t o, int axis) const;
+    std::int64_t bytes_in_messages(std::size_t o) const;
 
     ProductPlan plan_;
     const Communicator* comm_;

@@ -80,6 +80,10 @@ std::int64_t MovementRun::workspace_elements() const {
     return volume().sent + volume().received;
 }
 
+std::int64_t MovementRun::conversion_bytes(std::int64_t element_bytes) const {
+    return arges::conversion_bytes(spec_, spec_.to.local_size(rank_), element_bytes);
+}
+
 std::int64_t MovementRun::list_bytes() const {
     auto sum = lists_.bytes();
     for (const auto& list : dense_lists_) sum += static_cast<std::int64_t>(list.size() * sizeof(std::int64_t));
@@ -139,27 +143,25 @@ MovementRun::MessageAxes MovementRun::axes(const MovementMessage& message, bool 
     return result;
 }
 
-void MovementRun::loop(Step step, const ElementKernels& kernels, const MovementMessage& message, const void* from, void* to,
+void MovementRun::loop(Step step, const ElementTransfer& transfer, const MovementMessage& message, const void* from, void* to,
                        const void* alpha, local::TransferMode mode) const {
     const auto& loops = *lists_.loops();
     const auto& group = *message.groups[0];
     const auto from_coordinate = step == Step::unpack ? group.peer : loops.from_coordinate(rank_);
     const auto to_coordinate = step == Step::pack ? group.peer : loops.to_coordinate(rank_);
     const auto& parts = loops.parts();
-    const auto bytes = kernels.size;
-    const auto* const scale = alpha == nullptr || kernels.is_one(alpha) ? nullptr : alpha;
-    const auto transfer = kernels.transfer_listed;
+    const auto* const scale = alpha == nullptr || transfer.target().is_one(alpha) ? nullptr : alpha;
     FirstError error;
     const auto run_part = [&](std::size_t p) {
         auto at = group.part_begin[p];  // in the message
         loops.for_each_run(parts[p], from_coordinate, to_coordinate, [&](LoopRun& run) {
             auto& list = run.list;
-            const auto source = element_at(from, step == Step::unpack ? at : run.from, bytes);
-            const auto target = element_at(to, step == Step::pack ? at : run.to, bytes);
+            const auto source = element_at(from, step == Step::unpack ? at : run.from, transfer.from_bytes());
+            const auto target = element_at(to, step == Step::pack ? at : run.to, transfer.to_bytes());
             at += list.count;
             if (step == Step::unpack) list.from = nullptr;
             if (step == Step::pack) list = {.count = list.count, .from = list.from};
-            transfer(list, source, target, scale, mode);
+            transfer.listed(list, source, target, scale, mode);
         });
     };
     // Parts of different terms may have the same targets: one term after the other.
@@ -205,7 +207,7 @@ void MovementRun::pack(const ElementKernels& kernels, const void* from, std::byt
         if (relay_) offset = relay_->block_of(relay_->gathers() ? rank_ : message.peer).begin;
         const auto target = element_at(buffer, offset, bytes);
         if (lists_.loops() != nullptr) {
-            loop(Step::pack, kernels, message, from, target, nullptr, {});
+            loop(Step::pack, ElementTransfer(kernels), message, from, target, nullptr, {});
         } else {
             kernels.transfer(m->axes, element_at(from, m->from, bytes), target, nullptr, {});
             ++m;
@@ -249,12 +251,18 @@ void MovementRun::end_step(Flight& flight, const ElementKernels& kernels) const 
     if (!is_last_step(flight)) begin_step(flight, bytes);
 }
 
-void MovementRun::start(Flight& flight, const ElementKernels& kernels, const void* from, Workspace& workspace) const {
-    const auto bytes = kernels.size;
-    const auto* const messages = kernels.space != nullptr && kernels.space->for_mpi ? kernels.space : nullptr;
+void MovementRun::start(Flight& flight, const ElementKernels& kernels, const SourceArray& from, Workspace& workspace) const {
+    const auto& own = from.kernels_or(kernels);
+    const auto bytes = own.size;
+    const auto* const messages = own.space != nullptr && own.space->for_mpi ? own.space : nullptr;
     flight.send = workspace.take(relay_ ? relay_->elements() : volume().sent, bytes, messages);
     flight.receive = workspace.take(!relay_ ? volume().received : relay_->gathers() ? 0 : relay_->most_received(), bytes, messages);
-    flight.error.run([&] { pack(kernels, from, flight.send); });
+    if (&own != &kernels) {
+        flight.room.count = converted_at_once(spec_, spec_.to.local_size(rank_));
+        flight.room.before = workspace.take(flight.room.count, bytes, own.space);
+        flight.room.after = workspace.take(flight.room.count, kernels.size, kernels.space);
+    }
+    flight.error.run([&] { pack(own, from.elements, flight.send); });
     if (comm_ == nullptr) return;
     if (!relay_)
         flight.pending =
@@ -272,7 +280,7 @@ void MovementRun::advance(Flight& flight, const ElementKernels& kernels) const {
     }
 }
 
-void MovementRun::run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate,
+void MovementRun::run(const ElementKernels& kernels, const SourceArray& from, void* to, const void* alpha, const void* beta, bool conjugate,
                       Workspace& workspace) const {
     const Workspace::Scope scope(workspace);
     Flight flight;
@@ -280,31 +288,33 @@ void MovementRun::run(const ElementKernels& kernels, const void* from, void* to,
     finish(flight, kernels, from, to, alpha, beta, conjugate);
 }
 
-void MovementRun::finish(Flight& flight, const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta,
-                         bool conjugate) const {
-    const auto bytes = kernels.size;
+void MovementRun::finish(Flight& flight, const ElementKernels& kernels, const SourceArray& from, void* to, const void* alpha,
+                         const void* beta, bool conjugate) const {
+    const auto& own = from.kernels_or(kernels);
+    const auto bytes = own.size;
+    const ElementTransfer elements(own, kernels, flight.room);
     auto& error = flight.error;
     bool accumulate = true;
     error.run([&] {
         prepare_target(kernels, to, beta, accumulate);
-        if (lists_.split() != nullptr) kernels.split_pair(*lists_.split(), from, to, alpha, conjugate);
-        if (lists_.pair() != nullptr) unpack_pair(kernels, *lists_.pair(), from, to, alpha, conjugate, accumulate);
+        if (lists_.split() != nullptr) kernels.split_pair(*lists_.split(), from.elements, to, alpha, conjugate);
+        if (lists_.pair() != nullptr) unpack_pair(kernels, *lists_.pair(), from.elements, to, alpha, conjugate, accumulate);
     });
     ElementValue negative(kernels.size);
     if (kernels.has_negative) kernels.multiple(-1, alpha != nullptr ? alpha : kernels.one, negative.data());
     const auto transfer = [&](const MessageAxes& m, const void* source) {
-        kernels.transfer(m.axes, element_at(source, m.from, bytes), element_at(to, m.to, bytes),
-                         (m.factor & 1) != 0 ? negative.data() : alpha, {conjugate != ((m.factor & 2) != 0), accumulate});
+        elements.along(m.axes, element_at(source, m.from, bytes), element_at(to, m.to, kernels.size),
+                       (m.factor & 1) != 0 ? negative.data() : alpha, {conjugate != ((m.factor & 2) != 0), accumulate});
     };
     auto take_own = [&] {
         for (const auto& message : lists_.receives())
             if (lists_.loops() != nullptr && message.peer == rank_)
-                loop(Step::direct, kernels, message, from, to, alpha, {conjugate, accumulate});
-        if (direct_) transfer(*direct_, from);
+                loop(Step::direct, elements, message, from.elements, to, alpha, {conjugate, accumulate});
+        if (direct_) transfer(*direct_, from.elements);
     };
     if (!same_order_ || relay_) error.run(take_own);
     if (relay_)
-        while (!is_last_step(flight)) end_step(flight, kernels);
+        while (!is_last_step(flight)) end_step(flight, own);
     else if (comm_ != nullptr)
         comm_->finish(flight.pending);
     error.rethrow();
@@ -323,7 +333,7 @@ void MovementRun::finish(Flight& flight, const ElementKernels& kernels, const vo
         const auto source =
             relay_ ? element_at(flight.send, relay_->block_of(message.peer).begin, bytes) : element_at(flight.receive, offset, bytes);
         if (lists_.loops() != nullptr) {
-            loop(Step::unpack, kernels, message, source, to, alpha, {conjugate, accumulate});
+            loop(Step::unpack, elements, message, source, to, alpha, {conjugate, accumulate});
         } else {
             transfer(*m, source);
             ++m;

@@ -9,6 +9,7 @@
 #include "local/transfer.hpp"
 #include "plan/movement/lists.hpp"
 #include "plan/movement/relay.hpp"
+#include "redistribute/element_transfer.hpp"
 
 #include <deque>
 #include <optional>
@@ -26,23 +27,25 @@ public:
     /// overlap. Collective: the messages of all ranks are delivered also where a rank's own work fails, whose exception comes
     /// behind them and leaves `to` undefined; callers let all ranks know of it.
     /// @param alpha, beta  single elements
-    void run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate,
+    /// @param from  with kernels of its own if the movement says that elements are converted; else without
+    void run(const ElementKernels& kernels, const SourceArray& from, void* to, const void* alpha, const void* beta, bool conjugate,
              Workspace& workspace) const;
     /// A run that has begun: its messages are under way.
     struct Flight {
         int channel = 0;  ///< see Communicator::start(); set before start()
         std::byte *send = nullptr, *receive = nullptr;
+        ConversionRoom room;
         PendingExchange pending;
         std::size_t step = 0;  // of a relay
         FirstError error;
     };
     /// Begins a run: packs and posts messages, for which there is room in the workspace until finish(). Collective.
     /// @param from  stays as it is until finish()
-    void start(Flight& flight, const ElementKernels& kernels, const void* from, Workspace& workspace) const;
+    void start(Flight& flight, const ElementKernels& kernels, const SourceArray& from, Workspace& workspace) const;
     /// Lets messages go on, without waiting for them. Local.
     void advance(Flight& flight, const ElementKernels& kernels) const;
     /// Waits for the messages and does the rest of run().
-    void finish(Flight& flight, const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta,
+    void finish(Flight& flight, const ElementKernels& kernels, const SourceArray& from, void* to, const void* alpha, const void* beta,
                 bool conjugate) const;
     /// Likewise for elements of a type.
     template <class T>
@@ -51,8 +54,12 @@ public:
     }
 
     Volume volume() const { return relay_ ? relay_->volume() : lists_.volume(); }
-    /// Elements of workspace that run() takes.
+    /// Bytes of an element in messages, of which the target's has so many.
+    std::int64_t message_bytes(std::int64_t element_bytes) const { return spec_.message_bytes(element_bytes); }
+    /// Elements of messages in the workspace that run() takes.
     std::int64_t workspace_elements() const;
+    /// Bytes in which it converts elements.
+    std::int64_t conversion_bytes(std::int64_t element_bytes) const;
     /// Memory of the lists, in bytes.
     std::int64_t list_bytes() const;
 
@@ -69,7 +76,7 @@ private:
     /// What to do with the elements of a message.
     enum class Step { pack, unpack, direct };
     /// Goes through the loops of a message.
-    void loop(Step step, const ElementKernels& kernels, const MovementMessage& message, const void* from, void* to, const void* alpha,
+    void loop(Step step, const ElementTransfer& transfer, const MovementMessage& message, const void* from, void* to, const void* alpha,
               local::TransferMode mode) const;
     std::vector<Piece> pieces(const std::vector<MovementMessage>& messages, std::byte* buffer, std::int64_t element_bytes) const;
     void pack(const ElementKernels& kernels, const void* from, std::byte* buffer) const;

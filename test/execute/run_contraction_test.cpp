@@ -61,8 +61,8 @@ protected:
         std::vector<std::vector<double>> inputs;
         for (std::size_t o = 0; o < p.inputs.size(); ++o)
             inputs.push_back(real_array(plan.spec.factors[o].layout, p.inputs[o].tensor, rank));
-        std::vector<const void*> pointers;
-        for (const auto& input : inputs) pointers.push_back(input.data());
+        std::vector<SourceArray> pointers;
+        for (const auto& input : inputs) pointers.emplace_back(input.data());
         const auto before = real_array(plan.spec.output.layout, p.c, rank);
         const auto expected = real_array(plan.spec.output.layout, p.expected, rank);
         Workspace workspace;

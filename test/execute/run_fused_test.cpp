@@ -55,9 +55,9 @@ protected:
             return result;
         };
         std::vector<std::vector<double>> inputs;
-        std::vector<const void*> pointers;
+        std::vector<SourceArray> pointers;
         for (std::size_t f = 0; f < network.values.size(); ++f) inputs.push_back(local(plan.spec.factors[f].layout, network.values[f]));
-        for (const auto& input : inputs) pointers.push_back(input.data());
+        for (const auto& input : inputs) pointers.emplace_back(input.data());
         auto expected = network.reference();
         const auto before = random_dense(expected.extents, Symmetry::none(static_cast<int>(expected.extents.size())), false, random);
         for (std::size_t k = 0; k < expected.data.size(); ++k) expected.data[k] = 2.0 * expected.data[k] - before.data[k];

@@ -40,6 +40,7 @@ std::vector<std::uint64_t> numbers_of(const Product& product) {
         numbers.push_back(operand.labels.size() << 3U | (operand.is_real ? 4U : 0U) | (operand.conjugated ? 2U : 0U) |
                           (operand.is_lasting ? 1U : 0U));
         for (int label : operand.labels) numbers.push_back(label);
+        numbers.push_back(operand.element_bytes);
     };
     numbers.push_back(product.factors.size());
     for (const auto& factor : product.factors) add(factor);
@@ -110,6 +111,7 @@ Product DensePlan::product_of(const Term& term) const {
         const auto& factor = term.factors[f];
         const auto uses =
             std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == factor.tensor; });
+        if (is_converted(factor)) product.factors[f].element_bytes = factor.tensor->kernels->size;
         product.factors[f].is_lasting = uses == 1 && factor.tensor != left.tensor && !is_converted(factor);
     }
     const auto* const coefficient = term.coefficient.data();
@@ -161,30 +163,17 @@ void DensePlan::expect_runs(const Term& term, PlannedTerm& planned) {
     digest_.add(expected);
 }
 
-/// Bytes of the operands of a term that have another type than the output, in its type, on the busiest rank.
-std::int64_t DensePlan::converted_bytes(const Term& term) const {
-    std::int64_t sum = 0;
-    for (const auto& factor : term.factors)
-        if (is_converted(factor)) sum += Workspace::padded(saturated_product(factor.tensor->shape().max_local_size(), kernels.size));
-    return sum;
+/// Bytes of the copy of an output that is on both sides, on the busiest rank.
+std::int64_t DensePlan::copied_bytes() const {
+    return aliased ? saturated_product(output.shape().max_local_size(), kernels.size) : 0;
 }
 
-/// Bytes of copies that are made beside what a term's plan takes, on the busiest rank: of an output that is on both sides, and of operands
-/// of other types.
-std::int64_t DensePlan::copied_bytes(const Term& term) const {
-    return (aliased ? saturated_product(output.shape().max_local_size(), kernels.size) : 0) + converted_bytes(term);
-}
-
-/// What the limit leaves for the plan of a term. @throws OutOfMemory if it leaves too little for the copies
-std::int64_t DensePlan::left_beside_copies(std::size_t i, std::int64_t free_bytes) const {
-    const auto& term = right[i];
-    const auto copies = copied_bytes(term);
-    if (copies <= free_bytes) return free_bytes - copies;
-    std::string of = aliased ? output.title() + ", which is on both sides," : "";
-    for (const auto& factor : term.factors)
-        if (is_converted(factor)) of += (of.empty() ? "" : " and of ") + factor.tensor->title() + ", whose elements have another type,";
-    throw OutOfMemory(text_of(left) + ": a copy of " + of + " takes " + with_commas(copies) + " bytes on a rank, and the limit leaves " +
-                      with_commas(free_bytes) +
+/// What the limit leaves for the plan of a term. @throws OutOfMemory if it leaves too little for the copy
+std::int64_t DensePlan::left_beside_copy(std::int64_t free_bytes) const {
+    const auto copy = copied_bytes();
+    if (copy <= free_bytes) return free_bytes - copy;
+    throw OutOfMemory(text_of(left) + ": a copy of " + output.title() + ", which is on both sides, takes " + with_commas(copy) +
+                      " bytes on a rank, and the limit leaves " + with_commas(free_bytes) +
                       "; use another tensor in its place, more ranks, or raise the limit "
                       "(World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
@@ -192,7 +181,7 @@ std::int64_t DensePlan::left_beside_copies(std::size_t i, std::int64_t free_byte
 /// Bytes that the planned terms work with, one after the other.
 std::int64_t DensePlan::working_bytes() const {
     std::int64_t most = 0;
-    for (std::size_t i = 0; i < terms.size(); ++i) most = std::max(most, terms[i].prepared->working_bytes() + converted_bytes(right[i]));
+    for (const auto& term : terms) most = std::max(most, term.prepared->working_bytes());
     return most;
 }
 
@@ -206,9 +195,9 @@ int DensePlan::agreements() const {
 
 /// Takes the plans that are kept, if they fit.
 void DensePlan::look_up(std::int64_t free_bytes) {
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-        const auto* kept = world.prepared().find(terms[i].key);
-        if (kept != nullptr && (*kept)->working_bytes() <= free_bytes - copied_bytes(right[i])) terms[i].prepared = *kept;
+    for (auto& term : terms) {
+        const auto* kept = world.prepared().find(term.key);
+        if (kept != nullptr && (*kept)->working_bytes() <= free_bytes - copied_bytes()) term.prepared = *kept;
     }
 }
 
@@ -242,7 +231,7 @@ void DensePlan::plan(std::int64_t free_bytes) {
         [&] {
             for (std::size_t i = 0; i < terms.size(); ++i) {
                 if (kept[i] != 0) continue;
-                terms[i].prepared = planned(i, left_beside_copies(i, free_bytes));
+                terms[i].prepared = planned(i, left_beside_copy(free_bytes));
             }
             std::ranges::transform(terms, ready.begin(), [](const auto& term) { return term.prepared->is_ready() ? 1 : 0; });
         },
@@ -326,7 +315,7 @@ std::string DensePlan::explain() {
     for (std::size_t i = 0; i < terms.size(); ++i) {
         auto& term = terms[i];
         if (!term.prepared)
-            term.prepared = std::make_shared<PreparedTerm>(world, term.product, term.expected_runs, left_beside_copies(i, free_bytes));
+            term.prepared = std::make_shared<PreparedTerm>(world, term.product, term.expected_runs, left_beside_copy(free_bytes));
         text += term.prepared->explain(term.product);
     }
     if (world.size() > 1) text += "agreement of all ranks, seconds " + scientific(agreements() * world.agreement_seconds()) + "\n";

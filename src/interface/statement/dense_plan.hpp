@@ -31,8 +31,6 @@ public:
     void make();
     /// The plans as text: those that are kept, or new ones, which are not kept. Local.
     std::string explain();
-    /// Bytes of the operands of a term that have another type than the output, in its type, on the busiest rank.
-    std::int64_t converted_bytes(const Term& term) const;
     /// Bytes that the planned terms work with, one after the other.
     std::int64_t working_bytes() const;
     /// How often ranks agree: on the statement, and where one of them may fail alone on what has become of it. The same on all ranks.
@@ -58,8 +56,8 @@ private:
     std::shared_ptr<PreparedTerm> kept_for(const PlannedTerm& term, std::int64_t runs) const;
     [[noreturn]] void refuse_differing() const;
     std::string text() const;
-    std::int64_t copied_bytes(const Term& term) const;
-    std::int64_t left_beside_copies(std::size_t i, std::int64_t free_bytes) const;
+    std::int64_t copied_bytes() const;
+    std::int64_t left_beside_copy(std::int64_t free_bytes) const;
 
     Digest digest_;  ///< of everything that must be the same on all ranks
 };

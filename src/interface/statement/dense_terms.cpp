@@ -5,7 +5,6 @@
 #include "base/overloaded.hpp"
 #include "interface/statement/check_labels.hpp"
 #include "interface/statement/step_trace.hpp"
-#include "local/transfer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -48,7 +47,8 @@ private:
     };
     /// The arrays of a term: its factors and intermediates, and those where factors are to stay.
     struct Arrays {
-        std::vector<void*> read, stay;
+        std::vector<SourceArray> read;
+        std::vector<void*> stay;
     };
 
     /// Tells the world what will run. @return bytes that it takes from the workspace
@@ -58,7 +58,7 @@ private:
             const auto& term = plan_.terms[i];
             ++world_.runs().use(term.history);
             if (world_.prepared().find(term.key) != nullptr) world_.prepared().use(term.key);
-            from_workspace = std::max(from_workspace, term.prepared->workspace_bytes() + plan_.converted_bytes(plan_.right[i]));
+            from_workspace = std::max(from_workspace, term.prepared->workspace_bytes());
             planned += term.prepared->planned_bytes();
             passing_ = std::max(passing_, term.prepared->passing_bytes());
             world_.note_seconds(term.prepared->seconds());
@@ -134,7 +134,6 @@ private:
         scale_named(kernels_, spec, world_.rank(), output_.bytes.data(), plan_.beta);
     }
 
-    /// Factors of other types are converted.
     Arrays arrays_of(std::size_t i) {
         auto& workspace = world_.workspace();
         const auto& term = plan_.right[i];
@@ -145,15 +144,10 @@ private:
                 return p.tensor == tensor.get() && p.term == i && p.factor == f && p.tensor != &output_;
             });
             arrays.stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
-            void* elements = const_cast<std::byte*>(tensor.get() == &output_ ? snapshot_.data() : tensor->bytes.data());
-            if (plan_.is_converted(term.factors[f])) {
-                auto* const converted = workspace.take(tensor->count(), kernels_.size, kernels_.space);
-                local::convert_elements(*tensor->kernels->type, kernels_, elements, converted, tensor->count());
-                elements = converted;
-            }
-            arrays.read.push_back(elements);
+            arrays.read.emplace_back(tensor.get() == &output_ ? snapshot_.data() : tensor->bytes.data(),
+                                     plan_.is_converted(term.factors[f]) ? tensor->kernels : nullptr);
         }
-        if (term.factors.empty()) arrays.read.push_back(const_cast<void*>(kernels_.one));
+        if (term.factors.empty()) arrays.read.emplace_back(kernels_.one);
         for (const auto& layout : plan_.terms[i].prepared->plan().intermediates)
             arrays.read.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size, kernels_.space));
         return arrays;
@@ -178,8 +172,8 @@ private:
                 alpha = product.data();
             }
             const void* const own_beta = final ? std::exchange(beta, nullptr) : kernels_.zero;
-            void* const out = final ? result : arrays.read[step.output];
-            std::vector<const void*> inputs;
+            void* const out = final ? result : const_cast<void*>(arrays.read[step.output].elements);
+            std::vector<SourceArray> inputs;
             std::vector<void*> stay;
             for (const std::size_t n : step.inputs) {
                 inputs.push_back(arrays.read[n]);

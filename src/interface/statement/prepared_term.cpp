@@ -32,8 +32,9 @@ StepRun run_of(const PlannedWork& work, const WorldState& world) {
 std::int64_t workspace_of(const StepRun& run, std::int64_t element_bytes) {
     return std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& movement) {
                                      const auto volume = movement->volume();
-                                     return Workspace::padded(volume.sent * element_bytes) +
-                                            Workspace::padded(volume.received * element_bytes);
+                                     const auto bytes = movement->message_bytes(element_bytes);
+                                     return Workspace::padded(volume.sent * bytes) + Workspace::padded(volume.received * bytes) +
+                                            movement->conversion_bytes(element_bytes);
                                  },
                                  [](const std::shared_ptr<ProductRun>& product) { return product->workspace_bytes(); }},
                       run);
@@ -111,7 +112,12 @@ void PreparedTerm::build_lists(WorldState& world) {
         if constexpr (is_checked_build) compare_with_plan(workspace, lists, step_memory(step, product_.element_bytes, options_.local));
         largest = std::max(largest, workspace);
         list_bytes_ += lists;
-        planned_bytes_ += std::visit([](const auto& r) { return r->volume().sent; }, run) * product_.element_bytes;
+        planned_bytes_ += std::visit(
+            Overloaded{[&](const std::shared_ptr<MovementRun>& movement) {
+                           return movement->volume().sent * movement->message_bytes(product_.element_bytes);
+                       },
+                       [](const std::shared_ptr<ProductRun>& product) { return product->sent_bytes(); }},
+            run);
     }
     workspace_bytes_ = largest + intermediate_bytes(plan_, product_.element_bytes);
 }

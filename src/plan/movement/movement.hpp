@@ -40,9 +40,13 @@ struct Movement {
     std::vector<std::int64_t> from_offset, to_offset;  ///< per dimension, for slices; empty: zero
     std::vector<LabelTerm> terms;                      ///< at least one
     std::vector<RelayStage> stages;                    ///< see Relay; empty: every message goes straight to its rank
+    /// Of an element of the source, where it has another type than the target: elements are converted where they arrive. 0: the same type.
+    std::int64_t from_bytes = 0;
 
     /// Ranks that hold something on either side.
     std::int64_t ranks() const { return std::max(from.grid().ranks(), to.grid().ranks()); }
+    /// Bytes of an element in messages, of which the target's has so many.
+    std::int64_t message_bytes(std::int64_t element_bytes) const { return from_bytes != 0 ? from_bytes : element_bytes; }
     LabelTerm identity() const { return identity_term(label_extents.size()); }
     bool operator==(const Movement&) const = default;
 };
@@ -60,6 +64,11 @@ struct Volume {
     std::int64_t received = 0;
     bool operator==(const Volume&) const = default;
 };
+
+/// Elements that a movement converts at a time at most, if it writes so many for each of its terms.
+std::int64_t converted_at_once(const Movement& spec, std::int64_t written);
+/// Bytes of the room in which it does.
+std::int64_t conversion_bytes(const Movement& spec, std::int64_t written, std::int64_t element_bytes);
 
 /// Equal to MovementRun(comm, spec, rank).volume(). Where a rank has messages for most of a very large machine this is far cheaper:
 /// the messages are a product over components, so only sums over each component's short lists are needed.

@@ -2,6 +2,8 @@
 #include "plan/movement/movement.hpp"
 
 #include "base/first_error.hpp"
+#include "base/math.hpp"
+#include "base/workspace.hpp"
 #include "plan/movement/lists.hpp"
 #include "plan/movement/loops.hpp"
 #include "plan/movement/relay.hpp"
@@ -205,6 +207,16 @@ struct SideBound {
 };
 
 }  // namespace
+
+std::int64_t converted_at_once(const Movement& spec, std::int64_t written) {
+    constexpr std::int64_t window = std::int64_t{1} << 16;  // enough for threads
+    return spec.from_bytes == 0 ? 0 : std::clamp<std::int64_t>(saturated_product(written, std::ssize(spec.terms)), 1, window);
+}
+
+std::int64_t conversion_bytes(const Movement& spec, std::int64_t written, std::int64_t element_bytes) {
+    const auto count = converted_at_once(spec, written);
+    return Workspace::padded(count * spec.from_bytes) + Workspace::padded(count * element_bytes);
+}
 
 MovementBound movement_bound(const Movement& spec) {
     if (pair_split(spec)) return {};

@@ -28,11 +28,12 @@ ByteCount::ByteCount(std::int64_t ranks, std::int64_t element_bytes) : all_ranks
 }
 
 std::vector<Volume> ByteCount::add(const Movement& movement, bool of_result, std::int64_t times) {
+    const auto bytes = movement.message_bytes(element_bytes_);
     std::vector<Volume> result;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
         auto volume = movement_volume(movement, ranks_[i]);
-        volume.sent = saturated_product(volume.sent, element_bytes_ * times);
-        volume.received = saturated_product(volume.received, element_bytes_ * times);
+        volume.sent = saturated_product(volume.sent, bytes * times);
+        volume.received = saturated_product(volume.received, bytes * times);
         needed_[i] = saturated_sum(needed_[i], of_result ? volume.sent : volume.received);
         add_to(moved_[i], volume);
         result.push_back(volume);

@@ -16,7 +16,7 @@ namespace {
 /// Is the operand one complete pair node over equal children, with rows that a rank can read by themselves?
 bool has_rows(const Operand& operand) {
     const auto& layout = operand.layout;
-    if (operand.conjugated || layout.slots() != 1) return false;
+    if (operand.conjugated || operand.element_bytes != 0 || layout.slots() != 1) return false;
     const auto& node = layout.symmetry().slots()[0];
     const auto& slot = layout.slot(0);
     const bool by_rows = slot.is_rows() || (!slot.is_blocks() && slot.grid_length() == 1);

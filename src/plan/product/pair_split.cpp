@@ -106,6 +106,7 @@ LabelTerm mirror_of(const std::array<PairOperand, 2>& pairs, const std::vector<i
 }
 
 std::optional<PairSplit> pair_split(const Movement& spec) {
+    if (spec.from_bytes != 0) return std::nullopt;
     if (spec.ranks() != 1 || spec.from.slots() != 1 || spec.to.slots() != 2 || spec.terms.size() != 2) return std::nullopt;
     if (!spec.from_offset.empty() || !spec.to_offset.empty() || spec.from.slot(0).is_blocks()) return std::nullopt;
     const auto pairs = pair_nodes({spec.from, spec.from_labels, false, ""});

@@ -51,7 +51,7 @@ std::int64_t PairUnpack::count() const {
 }
 
 std::optional<PairUnpack> pair_unpack(const Movement& spec, const std::vector<MovementComponent>& components) {
-    if (spec.ranks() != 1 || components.size() != 1 || spec.from.slots() != 1) return std::nullopt;
+    if (spec.from_bytes != 0 || spec.ranks() != 1 || components.size() != 1 || spec.from.slots() != 1) return std::nullopt;
     const auto& component = components[0];
     const auto& node = spec.from.symmetry().slots()[0];
     const bool plain = component.terms.size() == 1 && !component.pattern && !component.one_to_one;

@@ -136,6 +136,9 @@ GridCandidate PlanCandidates::placed(Mapped axes, bool may_copy) {
         candidate.grid_lengths.push_back(axis->grid_length);
     }
     weigh(candidate);
+    const auto is_readable = [&](std::size_t o) {  // as it lies
+        return !plan_.spec.factors[o].conjugated && plan_.spec.factors[o].element_bytes == 0;
+    };
     bool formable = plan_.spec.terms.size() == 1 && !plan_.spec.output.conjugated;  // the result, in the output's own array
     for (std::size_t a = 0; a < plan_.axes.size(); ++a)
         formable = formable && (!plan_.axes[a].is_contracted() || candidate.axes[a]->torus.empty());
@@ -143,7 +146,7 @@ GridCandidate PlanCandidates::placed(Mapped axes, bool may_copy) {
         const auto there = o == result() && plan_.spec.output_is_free ? scattered(candidate.axes, o) : std::nullopt;
         auto& operand = candidate.operands[o];
         operand.as_stored = there ? is_as_wanted(candidate, o, *there) : is_as_stored(o, candidate.axes);
-        operand.in_place = operand.as_stored && (o == result() ? formable : !plan_.spec.factors[o].conjugated && !candidate.is_weighted(o));
+        operand.in_place = operand.as_stored && (o == result() ? formable : is_readable(o) && !candidate.is_weighted(o));
         if (!operand.in_place) move_from(candidate, o, there ? &*there : nullptr);
     }
     for (std::size_t o = 0; o <= result(); ++o)
@@ -427,7 +430,8 @@ void PlanCandidates::set_stages(ProductPlan& plan, const GridCandidate& candidat
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
         if (!plan.operands[o].in_place)
             plan.stages[o] = fastest_stages(
-                plan.movement(o), candidate.operands[o].words * static_cast<double>(plan.spec.element_bytes) / plan.parts(o), options_);
+                plan.movement(o), candidate.operands[o].words * static_cast<double>(plan.movement(o).message_bytes(plan.spec.element_bytes)) / plan.parts(o),
+                options_);
 }
 
 ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {

@@ -34,7 +34,7 @@ struct Operand {
     bool is_real = false;     ///< its elements are their own conjugates
     Role role = Role::factor;
     std::optional<StoredNonzeros> stored{};  ///< of a sparse one
-    std::int64_t element_bytes = 0;          ///< of its own elements; 0: they are the product's
+    std::int64_t element_bytes = 0;          ///< of its own elements, where they have another type; 0: they are the product's
     bool is_sparse() const { return stored.has_value(); }
     bool operator==(const Operand&) const = default;
 };

@@ -202,6 +202,7 @@ void ProductSteps::multiply_parts(const std::array<PairOperand, 2>& pairs) {
 ProductNode ProductSteps::part_of(const ProductNode& whole, const PairOperand& pair, bool symmetric) {
     ProductNode part{next_id_++, whole.spec};
     part.spec.conjugated = false;
+    part.spec.element_bytes = 0;
     product_.intermediates.push_back(new_layout(whole.spec.layout.extents(), part_symmetry(whole.spec, pair, symmetric)));
     part.spec.layout = product_.intermediates.back();
     push_movement(whole, part.id, part.spec);
@@ -246,6 +247,7 @@ void ProductSteps::push_movement(const ProductNode& from, int output, const Oper
     movement.to_labels = to.labels;
     movement.label_extents = spec_.label_extents;
     movement.terms = spec_.terms;
+    movement.from_bytes = from.spec.element_bytes;
     movement.stages = fastest_stages(movement, static_cast<double>(bytes_on_a_rank(to.layout, spec_.element_bytes)), options_);
     step.work = PlannedMovement{std::move(movement), from.spec.conjugated};
     product_.steps.push_back(std::move(step));

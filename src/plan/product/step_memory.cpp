@@ -82,6 +82,15 @@ std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
     return elements;
 }
 
+/// Bytes in which elements of operands of other types are converted, a window at a time.
+std::int64_t conversion_bytes(const ProductPlan& plan) {
+    std::int64_t sum = 0;
+    for (std::size_t o = 0; o < plan.result(); ++o)
+        if (plan.spec.factors[o].element_bytes != 0)
+            sum += conversion_bytes(plan.movement(o), copied_elements(plan, o), plan.spec.element_bytes);
+    return sum;
+}
+
 /// Arrays and messages of a product. The planner's estimate is that of messages as long on one side as on the other.
 /// @param messages  elements of the largest ones that are there together
 std::int64_t workspace_of(const ProductPlan& plan, std::int64_t messages, const LocalProducts& local) {
@@ -95,7 +104,7 @@ std::int64_t workspace_of(const ProductPlan& plan, std::int64_t messages, const 
     const auto inside =
         std::max<std::int64_t>(0, plan.cost.working_bytes - (arrays + estimated) * plan.spec.element_bytes);  // of the chain
     if (plan.rows) arrays += (local.threads - 1) * plan.operands.back().layout.max_local_size();
-    return std::max(plan.cost.working_bytes, (arrays + messages) * plan.spec.element_bytes + inside);
+    return std::max(plan.cost.working_bytes, (arrays + messages) * plan.spec.element_bytes + inside) + conversion_bytes(plan);
 }
 
 StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
@@ -112,12 +121,14 @@ StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
 StepMemory memory_of(const Movement& movement, std::int64_t element_bytes) {
     Movements movements;
     movements.add(movement_bound(movement));
-    return movements.memory(movements.messages() * element_bytes);
+    return movements.memory(movements.messages() * element_bytes +
+                            conversion_bytes(movement, movement.to.max_local_size(), element_bytes));
 }
 
 /// Bounds of StepMemory::workspace that are found at once, and may be many times larger.
 std::int64_t most_workspace(const Movement& movement, std::int64_t element_bytes) {
-    return saturated(static_cast<double>(most_messages(movement)) * element_bytes + padding);
+    return saturated(static_cast<double>(most_messages(movement)) * element_bytes + padding +
+                     conversion_bytes(movement, movement.to.max_local_size(), element_bytes));
 }
 
 std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local) {
@@ -128,7 +139,8 @@ std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local)
             elements = plan.streams ? elements + most : std::max(elements, most);
         }
     if (plan.rows) elements += local.threads * plan.operands.back().layout.max_local_size();
-    return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(plan.spec.element_bytes) + padding);
+    return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(plan.spec.element_bytes) + padding +
+                     conversion_bytes(plan));
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+#include "redistribute/element_transfer.hpp"
+
+#include "base/buffer.hpp"
+#include "base/element_at.hpp"
+#include "local/transfer.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace arges {
+
+namespace {
+
+/// Some entries of an axis. @param from, to  the offsets move along where it has no lists
+local::TransferAxis entries_of(local::TransferAxis axis, std::int64_t begin, std::int64_t count, std::int64_t& from, std::int64_t& to) {
+    axis.count = count;
+    if (axis.from != nullptr) {
+        axis.from += begin;
+        axis.to += begin;
+    } else {
+        from += begin * axis.from_stride;
+        to += begin * axis.to_stride;
+    }
+    if (axis.factor != nullptr) axis.factor += begin;
+    return axis;
+}
+
+}  // namespace
+
+void ElementTransfer::along(std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha,
+                            local::TransferMode mode) const {
+    if (!converts()) return to_.transfer(axes, from, to, alpha, mode);
+    if (std::any_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.count == 0; })) return;
+    // A window is a range of one axis, with all of those before it and an entry of each behind it.
+    std::size_t cut = 0;
+    std::int64_t before = 1;
+    while (cut < axes.size() && before * axes[cut].count <= room_.count) before *= axes[cut++].count;
+    const auto most = room_.count / before;
+    std::vector<std::int64_t> begin(axes.size(), 0);
+    std::vector<local::TransferAxis> window(axes.begin(), axes.end());
+    for (;;) {
+        std::int64_t from_offset = 0, to_offset = 0;
+        for (std::size_t d = cut; d < axes.size(); ++d)
+            window[d] = entries_of(axes[d], begin[d], d > cut ? 1 : std::min(most, axes[d].count - begin[d]), from_offset, to_offset);
+        convert_window(window, element_at(from, from_offset, from_.size), element_at(to, to_offset, to_.size), alpha, mode);
+        auto d = cut;
+        for (; d < axes.size(); ++d) {
+            begin[d] += d > cut ? 1 : most;
+            if (begin[d] < axes[d].count) break;
+            begin[d] = 0;
+        }
+        if (d == axes.size()) return;
+    }
+}
+
+/// Reads the elements one behind the other, converts them, and puts them to their places.
+void ElementTransfer::convert_window(std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha,
+                                     local::TransferMode mode) const {
+    std::vector<local::TransferAxis> in(axes.begin(), axes.end()), out = in;
+    std::vector<std::vector<std::int64_t>> lists(axes.size());
+    std::int64_t count = 1;
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+        in[d].factor = nullptr;
+        in[d].to_stride = out[d].from_stride = count;
+        if (axes[d].from != nullptr) {
+            for (std::int64_t i = 0; i < axes[d].count; ++i) lists[d].push_back(i * count);
+            in[d].to = out[d].from = lists[d].data();
+        }
+        count *= axes[d].count;
+    }
+    from_.transfer(in, from, room_.before, nullptr, {});
+    local::convert_elements(*from_.type, to_, room_.before, room_.after, count);
+    to_.transfer(out, room_.after, to, alpha, mode);
+}
+
+void ElementTransfer::listed(const local::ListedTransfer& list, const void* from, void* to, const void* alpha,
+                             local::TransferMode mode) const {
+    if (!converts()) return to_.transfer_listed(list, from, to, alpha, mode);
+    Buffer<std::byte> before(list.count * from_.size, from_.space), after(list.count * to_.size, to_.space);
+    from_.transfer_listed({.count = list.count, .from = list.from}, from, before.data(), nullptr, {});
+    local::convert_elements(*from_.type, to_, before.data(), after.data(), list.count);
+    auto rest = list;
+    rest.from = nullptr;
+    to_.transfer_listed(rest, after.data(), to, alpha, mode);
+}
+
+}  // namespace arges
