@@ -27,8 +27,7 @@ struct ConversionRoom {
 class ElementTransfer {
 public:
     /// @param room  for axes; without a conversion none is needed
-    ElementTransfer(const ElementKernels& from, const ElementKernels& to, const ConversionRoom& room)
-        : from_(from), to_(to), room_(room) {}
+    ElementTransfer(const ElementKernels& from, const ElementKernels& to, const ConversionRoom& room) : from_(from), to_(to), room_(room) {}
     /// Without a conversion.
     explicit ElementTransfer(const ElementKernels& kernels) : ElementTransfer(kernels, kernels, {}) {}
 

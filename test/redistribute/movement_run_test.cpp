@@ -27,6 +27,24 @@ std::vector<T> converted(const std::vector<Value>& values) {
     return result;
 }
 
+/// The same elements of a narrower type, which are converted where they arrive.
+template <class S, class T>
+void check_conversion(const Communicator& comm, Movement spec, const std::vector<T>& from, const std::vector<T>& to,
+                      const std::vector<T>& expected, const std::array<T, 2>& alpha_and_beta, LoopUse loops, bool conjugate) {
+    spec.from_bytes = sizeof(S);
+    const MovementRun run(comm.size() > 1 ? &comm : nullptr, spec, comm.rank(), loops);
+    std::vector<S> narrow;
+    for (const auto& element : from) narrow.push_back(static_cast<S>(element));
+    Workspace workspace;
+    const auto before = comm.traffic().bytes_sent;
+    auto result = to;
+    run.run(element_kernels<T>(), {narrow.data(), &element_kernels<S>()}, result.data(), &alpha_and_beta[0], &alpha_and_beta[1], conjugate,
+            workspace);
+    EXPECT_EQ(result, expected) << "converted";
+    EXPECT_EQ(comm.traffic().bytes_sent - before, run.volume().sent * static_cast<std::int64_t>(sizeof(S)));
+    EXPECT_EQ(run.volume(), movement_volume(spec, comm.rank()));
+}
+
 /// Runs one movement on this rank, to = alpha * moved + beta * to, and compares with its definition.
 template <class T>
 void check_movement(const Communicator& comm, const RandomMovement& m, T alpha, T beta, LoopUse loops, bool conjugate) {
@@ -56,6 +74,8 @@ void check_movement(const Communicator& comm, const RandomMovement& m, T alpha, 
         EXPECT_EQ(run.volume(), MovementLists(m.spec, rank).volume());
     }
     EXPECT_EQ(comm.sum(run.volume().sent), comm.sum(run.volume().received));
+    using Narrow = std::conditional_t<is_complex<T>, std::complex<float>, std::int16_t>;
+    check_conversion<Narrow, T>(comm, m.spec, from, to, expected, {alpha, beta}, loops, conjugate);
 }
 
 /// By lists, and by loops where that is possible. True if it is.

@@ -164,9 +164,7 @@ void DensePlan::expect_runs(const Term& term, PlannedTerm& planned) {
 }
 
 /// Bytes of the copy of an output that is on both sides, on the busiest rank.
-std::int64_t DensePlan::copied_bytes() const {
-    return aliased ? saturated_product(output.shape().max_local_size(), kernels.size) : 0;
-}
+std::int64_t DensePlan::copied_bytes() const { return aliased ? saturated_product(output.shape().max_local_size(), kernels.size) : 0; }
 
 /// What the limit leaves for the plan of a term. @throws OutOfMemory if it leaves too little for the copy
 std::int64_t DensePlan::left_beside_copy(std::int64_t free_bytes) const {

@@ -112,12 +112,11 @@ void PreparedTerm::build_lists(WorldState& world) {
         if constexpr (is_checked_build) compare_with_plan(workspace, lists, step_memory(step, product_.element_bytes, options_.local));
         largest = std::max(largest, workspace);
         list_bytes_ += lists;
-        planned_bytes_ += std::visit(
-            Overloaded{[&](const std::shared_ptr<MovementRun>& movement) {
-                           return movement->volume().sent * movement->message_bytes(product_.element_bytes);
-                       },
-                       [](const std::shared_ptr<ProductRun>& product) { return product->sent_bytes(); }},
-            run);
+        planned_bytes_ += std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& movement) {
+                                                    return movement->volume().sent * movement->message_bytes(product_.element_bytes);
+                                                },
+                                                [](const std::shared_ptr<ProductRun>& product) { return product->sent_bytes(); }},
+                                     run);
     }
     workspace_bytes_ = largest + intermediate_bytes(plan_, product_.element_bytes);
 }

@@ -430,7 +430,8 @@ void PlanCandidates::set_stages(ProductPlan& plan, const GridCandidate& candidat
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
         if (!plan.operands[o].in_place)
             plan.stages[o] = fastest_stages(
-                plan.movement(o), candidate.operands[o].words * static_cast<double>(plan.movement(o).message_bytes(plan.spec.element_bytes)) / plan.parts(o),
+                plan.movement(o),
+                candidate.operands[o].words * static_cast<double>(plan.movement(o).message_bytes(plan.spec.element_bytes)) / plan.parts(o),
                 options_);
 }
 

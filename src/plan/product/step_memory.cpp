@@ -121,8 +121,7 @@ StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
 StepMemory memory_of(const Movement& movement, std::int64_t element_bytes) {
     Movements movements;
     movements.add(movement_bound(movement));
-    return movements.memory(movements.messages() * element_bytes +
-                            conversion_bytes(movement, movement.to.max_local_size(), element_bytes));
+    return movements.memory(movements.messages() * element_bytes + conversion_bytes(movement, movement.to.max_local_size(), element_bytes));
 }
 
 /// Bounds of StepMemory::workspace that are found at once, and may be many times larger.
