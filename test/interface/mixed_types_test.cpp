@@ -60,12 +60,13 @@ AnyTensor of_small_numbers(const World& world, const std::vector<std::int64_t>& 
         for (auto i : index) hash = (hash ^ static_cast<std::uint64_t>(i + 1)) * 0x9e3779b97f4a7c15U;
         return static_cast<double>((hash >> 33) % 5);
     };
+    const auto letters = operand.symmetry.empty() ? std::string("abcd").substr(0, extents.size()) : operand.labels;  // of "ii", too
     if (type == complex64 || type == complex128) {
-        Tensor<Complex> tensor(world, extents, operand.labels, operand.symmetry, "factor");
+        Tensor<Complex> tensor(world, extents, letters, operand.symmetry, "factor");
         tensor.fill([&](Index index) { return Complex(number(index), 1 - number(index)); });
         return tensor.converted(type);
     }
-    Tensor<double> tensor(world, extents, operand.labels, operand.symmetry, "factor");
+    Tensor<double> tensor(world, extents, letters, operand.symmetry, "factor");
     tensor.fill(number);
     return tensor.converted(type);
 }
@@ -97,7 +98,9 @@ public:
             for (char label : factor.labels)
                 if (!factor.symmetry.empty()) extents[label] = equal;
         for (const auto& factor : statement_.factors) {
-            narrow_.push_back(of_small_numbers(world, shape(factor.labels), factor, any_of(held_by.at(type), random), random()));
+            auto own = any_of(held_by.at(type), random);
+            if (own == boolean && factor.symmetry.starts_with("antisym")) own = int16;
+            narrow_.push_back(of_small_numbers(world, shape(factor.labels), factor, own, random()));
             wide_.push_back(narrow_.back().converted(type));
             conjugated_.push_back(random() % 3 == 0);
         }
