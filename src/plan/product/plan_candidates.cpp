@@ -429,12 +429,12 @@ ProductPlan PlanCandidates::plan(const GridCandidate& candidate) {
 void PlanCandidates::set_stages(ProductPlan& plan, const GridCandidate& candidate) const {
     plan.stages.assign(plan.operands.size(), {});
     if (!options_.links) return;
-    for (std::size_t o = 0; o < plan.operands.size(); ++o)
-        if (!plan.operands[o].in_place)
-            plan.stages[o] = fastest_stages(
-                plan.movement(o),
-                candidate.operands[o].words * static_cast<double>(plan.movement(o).message_bytes(plan.spec.element_bytes)) / plan.parts(o),
-                options_);
+    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
+        if (plan.operands[o].in_place) continue;
+        const auto movement = plan.movement(o);
+        const auto bytes = candidate.operands[o].words * static_cast<double>(movement.message_bytes(plan.spec.element_bytes));
+        plan.stages[o] = fastest_stages(movement, bytes / plan.parts(o), options_);
+    }
 }
 
 ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {
