@@ -136,7 +136,7 @@ TEST_F(GivenParts, SavedPartitionsGiveTheSameRun) {
 }
 
 TEST_F(GivenParts, CompletionsKeepPartitions) {
-    const auto tensor = tensor_of<double>(world_, random_sparse(5));
+    const auto tensor = tensor_of<double>(world_, random_sparse(8));
     CompletionOptions options;
     options.rank = 2;
     options.max_iterations = 3;
