@@ -69,10 +69,9 @@ bool read_lines(std::istream& lines, const std::vector<std::int64_t>& lengths, s
     }
     plan.grain = Grain::coarse;
     plan.rows_everywhere = chosen.distribution == "coarse-allgather";
-    const bool is_by_slices = chosen.distribution.starts_with("coarse") && !plan.rows_everywhere && plan.boundaries.empty();
-    if (is_by_slices || chosen.distribution == "coarse-hypergraph") return is_by_slices;
-    return (chosen.distribution == "coarse" || plan.rows_everywhere) &&
-           are_cut(plan.boundaries, partition::Grid(lengths.size(), ranks), lengths);
+    const bool is_plain = chosen.distribution == "coarse";
+    if (plan.boundaries.empty()) return is_plain || chosen.distribution == "coarse-hypergraph";
+    return (is_plain || plan.rows_everywhere) && are_cut(plan.boundaries, partition::Grid(lengths.size(), ranks), lengths);
 }
 
 }  // namespace
