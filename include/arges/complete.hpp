@@ -38,6 +38,8 @@ struct CompletionOptions {
     std::string grid;                   ///< medium: as CpOptions::grid
     std::string policy;                 ///< medium: as CpOptions::policy
     std::string rows = "holders";       ///< owners of rows: even, claim, holders
+    std::string partition_file;         ///< as CpOptions::partition_file, for the elements that are fitted
+    std::string save_partition;         ///< as CpOptions::save_partition
     /// Called on every rank before the iterations, as CpOptions::planned.
     std::function<void(std::int64_t bytes, std::int64_t model_bytes)> planned{};
     /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.

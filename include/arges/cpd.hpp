@@ -24,7 +24,7 @@ enum class CpAlgorithm : std::uint8_t {
 };
 
 /// What to decompose into, and how. The texts are those of `arges cpd`. Distribution, grid, policy, rows, format and partition
-/// file are for sparse tensors, pairwise perturbation is for dense ones.
+/// files are for sparse tensors, pairwise perturbation is for dense ones.
 struct CpOptions {
     int rank = 10;                             ///< number of components R, 1 to 1024
     CpAlgorithm algorithm = CpAlgorithm::als;  ///< how
@@ -38,7 +38,10 @@ struct CpOptions {
     std::string rows = "holders";              ///< owners of rows: even, claim, holders
     std::string format = "auto";               ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
     /// A file with a rank, from 0, on each line. fine: of each nonzero; coarse: of each nonempty slice, ascending, mode after mode.
+    /// Or one that save_partition has made, with whatever distribution.
     std::string partition_file;
+    /// A file to which the distribution is saved, whatever it is, for the same tensor on as many ranks; replaces an older one.
+    std::string save_partition;
     bool pairwise_perturbation =
         false;  ///< als and nonnegative, dense: approximate products while factors change little; see cp_decompose()
     double perturbation_threshold =

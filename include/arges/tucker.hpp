@@ -26,7 +26,7 @@ enum class TuckerKernel : std::uint8_t {
     qr          ///< SVD of the triangle of a QR factorization: right to the machine precision, at about twice to four times the work
 };
 
-/// Into what to decompose, and how. Texts as in CpOptions; distribution, grid, policy, rows and partition file are for sparse
+/// Into what to decompose, and how. Texts as in CpOptions; distribution, grid, policy, rows and partition files are for sparse
 /// tensors, relative_error, kernel and order for dense ones.
 struct TuckerOptions {
     std::vector<int> ranks;     ///< length of the core by mode; empty: as small as relative_error allows
@@ -42,6 +42,7 @@ struct TuckerOptions {
     std::string policy;                                 ///< as CpOptions::policy
     std::string rows = "holders";                       ///< as CpOptions::rows
     std::string partition_file;                         ///< as CpOptions::partition_file
+    std::string save_partition;                         ///< as CpOptions::save_partition
     std::function<void(std::int64_t bytes)> planned{};  ///< as CpOptions::planned, without a model
     std::function<bool()> stop{};                       ///< hooi: as CpOptions::stop
 };

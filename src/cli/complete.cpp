@@ -120,6 +120,7 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
     auto& options = command.completion;
     const auto& output = command.output;
     command.output.make_folder(world);
+    command.output.claim(world, options.save_partition, {command.file, options.partition_file});
     FileWork work(world, command, console);
     auto& steps = work.steps;
     auto& forecast = work.forecast;
@@ -204,7 +205,7 @@ Action declare_complete(CLI::App& app) {
     app.add_option("--distribution", options.distribution, "auto, medium, coarse or fine")
         ->check(CLI::IsMember({"auto", "medium", "coarse", "fine"}))
         ->capture_default_str();
-    declare_grid(app, options.grid, options.policy, options.rows);
+    declare_distribution(app, options);
     command->output.declare(app);
     command->declare(app, "a table", "refuse");  // what is added up is no observation
     return [command](const Console& console) { run(*command, console); };

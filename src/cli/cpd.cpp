@@ -185,6 +185,7 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
 template <class T>
 void read_and_decompose(CpdCommand& command, const Console& console, const World& world, bool is_dense) {
     command.output.make_folder(world);
+    command.output.claim(world, command.cp.save_partition, {command.file, command.cp.partition_file});
     FileWork work(world, command, console);
     const auto bytes = [&](const auto& file) { return file.bytes(command.cp); };
     is_dense ? decompose<T>(command, work, work.read_dense<T>(bytes)) : decompose<T>(command, work, work.read_sparse<T>(bytes));
@@ -195,18 +196,17 @@ void run(CpdCommand& command, const Console& console) {
     give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense =
-        command.is_dense(world, {"--distribution", "--grid", "--policy", "--rows", "--partition", "--format"}, {"--pairwise-perturbation"});
+        command.is_dense(world, {"--distribution", "--grid", "--policy", "--rows", "--partition", "--save-partition", "--format"},
+                         {"--pairwise-perturbation"});
     command.is_single(world, is_dense) ? read_and_decompose<float>(command, console, world, is_dense)
                                        : read_and_decompose<double>(command, console, world, is_dense);
 }
 
-void declare_distribution(CLI::App& app, CpOptions& cp) {
+void declare_sparse(CLI::App& app, CpOptions& cp) {
     app.add_option("--distribution", cp.distribution, "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
         ->check(CLI::IsMember({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
         ->capture_default_str();
-    declare_grid(app, cp.grid, cp.policy, cp.rows);
-    app.add_option("--partition", cp.partition_file,
-                   "file with the rank, from 0, of each nonzero (fine) or nonempty slice (coarse), one a line");
+    declare_distribution(app, cp);
     app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
         ->check(accepted_by(check_nonzero_format, "FORMAT"))
         ->capture_default_str();
@@ -231,7 +231,7 @@ Action declare_cpd(CLI::App& app) {
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     app.add_option("--seed", cp.seed, "of the start")->capture_default_str();
-    declare_distribution(app, cp);
+    declare_sparse(app, cp);
     auto* const perturbation =
         app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
     app.add_option("--perturbation-threshold", cp.perturbation_threshold, "how little, relative to the norm of a factor")

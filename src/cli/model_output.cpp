@@ -1,5 +1,6 @@
 #include "cli/model_output.hpp"
 
+#include "arges/complete.hpp"
 #include "base/text.hpp"
 #include "cli/interruption.hpp"
 #include "cli/world_options.hpp"
@@ -75,14 +76,21 @@ void ModelOutput::print_listed(std::ostream& out, const std::vector<std::int64_t
                            mode, with_commas(rows), with_commas(lengths[mode - 1]), mode);
 }
 
-void declare_grid(CLI::App& app, std::string& grid, std::string& policy, std::string& rows) {
-    app.add_option("--grid", grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
-    app.add_option("--policy", policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
+template <class Options>
+void declare_distribution(CLI::App& app, Options& options) {
+    app.add_option("--grid", options.grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
+    app.add_option("--policy", options.policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
         ->check(accepted_by(check_layer_policy, "POLICY"));
-    app.add_option("--rows", rows, "owners of rows: holders, even or claim")
+    app.add_option("--rows", options.rows, "owners of rows: holders, even or claim")
         ->check(accepted_by(check_row_rule, "RULE"))
         ->capture_default_str();
+    app.add_option("--partition", options.partition_file,
+                   "file of --save-partition; or with the rank, from 0, of each nonzero (fine) or nonempty slice (coarse), one a line");
+    app.add_option("--save-partition", options.save_partition, "file to which the distribution is saved, for --partition");
 }
+
+template void declare_distribution(CLI::App&, CpOptions&);
+template void declare_distribution(CLI::App&, CompletionOptions&);
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template void ModelOutput::save(const CpModel<T>&, int) const;                                                                         \

@@ -12,6 +12,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace arges::cli {
 
@@ -21,6 +22,8 @@ public:
     /// Adds the options; the object must live as long as the parsed values are needed.
     void declare(CLI::App& app);
 
+    /// Claims a file beside the model, see Outputs::claim(). Collective.
+    void claim(const World& world, const std::string& file, const std::vector<std::string>& inputs) { outputs_.claim(world, file, inputs); }
     /// There is an output.
     bool is_wanted() const { return !folder_.empty(); }
     /// Makes the folder before the work, so that results have a place. Collective. @throws InvalidArgument where it has another model
@@ -51,7 +54,9 @@ private:
     Outputs outputs_{};
 };
 
-/// --grid, --policy and --rows.
-void declare_grid(CLI::App& app, std::string& grid, std::string& policy, std::string& rows);
+/// --grid, --policy, --rows, --partition and --save-partition of CpOptions or CompletionOptions; they must live as long as the parsed
+/// values are needed.
+template <class Options>
+void declare_distribution(CLI::App& app, Options& options);
 
 }  // namespace arges::cli

@@ -111,7 +111,7 @@ MemoryTally completion_memory(const SparseShare& share, const CompletionOptions&
     tally.hold(share.keeps_source ? 2 * held : held);
     // While elements are held out, the list of a mode is copied, and there is a bit for each element.
     if (held_out > 0) tally.pass(share.source_bytes() * (share.keeps_source ? 2 : 1) + 9 * (share.before + held_out));
-    tally.add(distributing_memory(share, completion_distribution(options, share.ranks), false));
+    tally.add(distributing_memory(share, completion_distribution(options, share.ranks), !options.partition_file.empty()));
     tally.hold(factors);
     tally.add(method_memory(share, options, threads));
     if (held_out > 0) {

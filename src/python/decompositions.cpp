@@ -65,7 +65,8 @@ template <class Options>
 void take_common(const nb::dict& given, Options& options) {
     int algorithm = 0;
     take(given, "rank", options.rank, "algorithm", algorithm, "max_iterations", options.max_iterations, "tolerance", options.tolerance,
-         "regularization", options.regularization, "seed", options.seed, "distribution", options.distribution);
+         "regularization", options.regularization, "seed", options.seed, "distribution", options.distribution, "partition_file",
+         options.partition_file, "save_partition", options.save_partition);
     options.algorithm = static_cast<decltype(options.algorithm)>(algorithm);
 }
 

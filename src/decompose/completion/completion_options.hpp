@@ -10,7 +10,10 @@ namespace arges::decompose {
 /// @throws InvalidArgument for options that make no sense, whatever the tensor
 void check_completion_options(const CompletionOptions& options, std::int64_t ranks);
 
-/// What "auto" stands for: coarse where the equations of rows would have to be folded, else medium.
+/// @throws InvalidArgument for one that an algorithm cannot use; files of partitions may have any
+void check_completion_distribution(const std::string& distribution, CompletionAlgorithm algorithm);
+
+/// What "auto" stands for: what a partition file has; coarse where the equations of rows would have to be folded, else medium.
 std::string completion_distribution(const CompletionOptions& options, std::int64_t ranks);
 
 /// Tells options apart, for CollectiveCall.

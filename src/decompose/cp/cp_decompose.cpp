@@ -38,9 +38,9 @@ void check_dense(const std::string& title, const std::vector<std::int64_t>& leng
     decompose::check_cp_options(options);
     decompose::check_dense_shape(title, lengths, 2, "CP");
     if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
-        options.format != "auto" || options.rows != "holders")
+        !options.save_partition.empty() || options.format != "auto" || options.rows != "holders")
         throw InvalidArgument("CP decomposition: " + title +
-                              " is dense; distribution, grid, policy, rows, format and partition file are for sparse tensors");
+                              " is dense; distribution, grid, policy, rows, format and partition files are for sparse tensors");
 }
 
 /// Bytes that each rank sends in a sweep, by mode: rows of factors to those that need them, parts of products to the owners of
@@ -142,7 +142,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     const auto weights = options.algorithm == CpAlgorithm::opt ? partition::CoarseWeights::summed : partition::CoarseWeights::by_mode;
     auto distributed = decompose::distribute_tensor<T>(source, gives_up,
                                                        {options.distribution, options.grid, options.policy, options.rows,
-                                                        options.partition_file, options.rank, options.seed, weights,
+                                                        options.partition_file, options.save_partition, options.rank, options.seed, weights,
                                                         decompose::expected_iterations(options.max_iterations, options.tolerance)});
     const auto& share = distributed.share;
     const auto forecast =

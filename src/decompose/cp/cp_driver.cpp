@@ -153,7 +153,11 @@ std::uint64_t digest_of(const CpOptions& options) {
     Digest digest;
     digest.add(options.rank).add(options.algorithm).add(options.max_iterations).add(options.tolerance).add(options.seed);
     digest.add(options.regularization).add(options.distribution).add(options.grid).add(options.policy).add(options.rows);
-    digest.add(options.format).add(options.partition_file).add(options.pairwise_perturbation).add(options.perturbation_threshold);
+    digest.add(options.format)
+        .add(options.partition_file)
+        .add(options.save_partition)
+        .add(options.pairwise_perturbation)
+        .add(options.perturbation_threshold);
     digest.add(options.stop != nullptr);
     return digest.value();
 }

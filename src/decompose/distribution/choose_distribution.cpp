@@ -6,6 +6,7 @@
 #include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/distribution/given_parts.hpp"
+#include "decompose/distribution/saved_partition.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "interface/sparse/sparse_tensor_slices.hpp"
@@ -34,9 +35,21 @@ public:
 
     ChosenDistribution choose() {
         const Stopwatch watch;
-        comm_.agree([&] { check(); });
+        const bool is_given = !request_.partition_file.empty();
+        auto saved = is_given ? saved_partition(comm_, nonzeros_, request_.partition_file) : std::nullopt;
+        comm_.agree([&] { saved ? check_saved(*saved) : check(); });
+        if (saved)
+            chosen_ = std::move(*saved);
+        else
+            choose_new();
         chosen_.plan.row_rule = partition::parse_row_rule(request_.rows);
         chosen_.rows = partition::to_string(chosen_.plan.row_rule);
+        chosen_.seconds = watch.seconds();
+        return std::move(chosen_);
+    }
+
+private:
+    void choose_new() {
         const auto& kind = request_.distribution;
         chosen_.distribution = kind == "auto" ? "medium" : kind;
         if (kind.starts_with("coarse"))
@@ -45,11 +58,16 @@ public:
             choose_fine();
         else
             choose_medium_grain();
-        chosen_.seconds = watch.seconds();
-        return std::move(chosen_);
     }
 
-private:
+    void check_saved(const ChosenDistribution& saved) const {
+        partition::parse_row_rule(request_.rows);
+        const bool is_other = request_.distribution != "auto" && request_.distribution != saved.distribution;
+        if (is_other || !request_.grid.empty() || !request_.policy.empty())
+            throw InvalidArgument(request_.partition_file + " has the distribution " + saved.distribution +
+                                  "; leave out distribution, grid and policy");
+    }
+
     void check() const {
         constexpr std::array kinds{"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"};
         if (std::find(kinds.begin(), kinds.end(), request_.distribution) == kinds.end())
@@ -59,7 +77,9 @@ private:
         if (!medium && !(request_.grid.empty() && request_.policy.empty()))
             throw InvalidArgument("a grid and a policy are for the medium distribution, not for " + request_.distribution);
         if (!request_.partition_file.empty() && request_.distribution != "fine" && request_.distribution != "coarse")
-            throw InvalidArgument("a partition file is for the distributions fine and coarse, not for " + request_.distribution);
+            throw InvalidArgument(request_.partition_file +
+                                  " does not say for which distribution it is; it may be for fine or coarse, not for " +
+                                  request_.distribution);
         if (request_.distribution.ends_with("-hypergraph") && nonzeros_.count() >= std::numeric_limits<std::uint32_t>::max())
             throw Unsupported("the distribution " + request_.distribution +
                               " is found for less than 2^32 nonzeros on each rank, but one has " + std::to_string(nonzeros_.count()) +
@@ -80,7 +100,7 @@ private:
 
     void choose_medium_grain() {
         partition::ChoiceOptions options;
-        options.rows = chosen_.plan.row_rule;
+        options.rows = partition::parse_row_rule(request_.rows);
         options.costs = request_.costs;
         options.iterations = request_.iterations;
         if (!request_.policy.empty()) options.rules = {partition::parse_layer_rule(request_.policy)};
@@ -189,19 +209,19 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
     constexpr std::int64_t number = sizeof(std::int64_t), rank = sizeof(std::int32_t);
     const std::int64_t order = share.order();
     MemoryTally tally;
-    if (distribution.starts_with("fine")) {
+    const bool is_found = distribution.ends_with("-hypergraph") && !from_file;
+    if (distribution.starts_with("fine") || (distribution == "auto" && from_file)) {
         tally.hold(rank * share.before);
         if (from_file) tally.pass(3 * rank * share.before * share.ranks);  // as they are read, which grows, and as messages
     }
-    if (distribution.ends_with("-hypergraph")) {
+    if (is_found) {
         // A pin for each nonzero and mode, or for each pair of modes; with one rank nothing is gathered.
         const auto pins = share.before * order * (distribution.starts_with("fine") ? 1 : order);
         const auto most = partition::most_gathered_pins(partition::distribution_options(1));
         const auto gathered = share.ranks > 1 ? std::min(pins * share.ranks, most) : 0;
         tally.pass(pins * partition::spread_bytes + gathered * partition::gathered_bytes);
     }
-    const bool counts_slices = !distribution.starts_with("fine") && !distribution.ends_with("-hypergraph") &&
-                               (share.ranks > 1 || distribution.starts_with("coarse"));
+    const bool counts_slices = !distribution.starts_with("fine") && !is_found && (share.ranks > 1 || distribution.starts_with("coarse"));
     if (!counts_slices) return tally;
     std::int64_t lists = 0;
     for (auto length : share.lengths) {
@@ -229,7 +249,9 @@ ChosenDistribution choose_distribution(const SparseState& source, const Distribu
     auto priced = request;
     priced.costs = iteration_costs(source.world->machine());
     priced.costs.bytes_per_element = source.kernels->size;
-    return choose_distribution(source.comm(), *source.pattern(), priced);
+    auto chosen = choose_distribution(source.comm(), *source.pattern(), priced);
+    if (!request.save_partition.empty()) save_partition(source.comm(), *source.pattern(), chosen, request.save_partition);
+    return chosen;
 }
 
 }  // namespace arges::decompose

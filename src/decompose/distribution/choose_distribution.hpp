@@ -13,7 +13,7 @@ namespace arges::decompose {
 
 /// The texts of CpOptions.
 struct DistributionRequest {
-    std::string distribution = "auto", grid, policy, rows = "holders", partition_file;
+    std::string distribution = "auto", grid, policy, rows = "holders", partition_file, save_partition;
     int columns = 10;
     std::uint64_t seed = 1;
     /// What coarse-grain hypergraph partitions balance: CP-ALS waits after each mode, CP-OPT after all of them.
@@ -49,7 +49,7 @@ struct ChosenDistribution {
 ChosenDistribution choose_distribution(const Communicator& comm, const sparse::NonzeroIndices& nonzeros,
                                        const DistributionRequest& request);
 
-/// Likewise for a tensor, by what its nonzeros cost on this machine. Collective.
+/// Likewise for a tensor, by what its nonzeros cost on this machine; and saves the partition where that is asked for. Collective.
 ChosenDistribution choose_distribution(const SparseState& source, const DistributionRequest& request);
 
 /// Memory of choose_distribution() beside the nonzeros, an upper bound; what it holds at the end is the plan. Pure.

@@ -39,7 +39,7 @@ std::uint64_t digest_of(const TuckerOptions& options) {
     Digest digest;
     digest.add(options.ranks).add(options.relative_error).add(options.method).add(options.kernel).add(options.order);
     digest.add(options.max_iterations).add(options.tolerance).add(options.seed).add(options.distribution).add(options.grid);
-    digest.add(options.policy).add(options.rows).add(options.partition_file).add(options.stop != nullptr);
+    digest.add(options.policy).add(options.rows).add(options.partition_file).add(options.save_partition).add(options.stop != nullptr);
     return digest.value();
 }
 
@@ -52,7 +52,7 @@ void check_dense_tucker(const std::string& title, const std::vector<std::int64_t
     check_tucker_options(complete, lengths);
     if (!options.order.empty()) check_mode_order(options.order, lengths.size());
     if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
-        options.rows != "holders")
+        !options.save_partition.empty() || options.rows != "holders")
         refuse(title + " is dense; distribution, grid, policy, rows and partition file are for sparse tensors");
 }
 

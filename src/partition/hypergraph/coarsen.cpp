@@ -11,19 +11,19 @@ namespace arges::partition {
 namespace {
 
 constexpr std::uint32_t nobody = ~0u;
-constexpr std::size_t largest_whole = 400;     ///< nets up to this size, or less in large hypergraphs, are looked at whole
+constexpr std::size_t largest_whole = 400;     ///< nets up to this size, or less where many nets are as large, are looked at whole
 constexpr std::size_t sample = 32;             ///< pins that are looked at of larger nets
 constexpr std::int64_t vertices_of_part = 60;  ///< fewest that coarsening for many parts leaves
 constexpr double shrinkage = 2.5;              ///< of vertices from level to level, at most
 constexpr double stalled = 0.95;               ///< coarsening ends when a level keeps more of the vertices
-constexpr std::int64_t looks = 10, more_looks = 90, some_pins = 1 << 20;  ///< at pins, for each pin and for each of the first
+constexpr std::int64_t looks = 10;             ///< at pins, for each pin
 
 /// The size up to which nets are looked at whole by each of their pins, so that clustering stays nearly linear in the pins.
 std::size_t whole_net_size(const Hypergraph& hypergraph) {
     std::array<std::int64_t, largest_whole + 1> pins_by_size{};
     for (std::int64_t net = 0; net < hypergraph.nets(); ++net)
         if (const auto size = hypergraph.pins(net).size(); size <= largest_whole) pins_by_size[size] += static_cast<std::int64_t>(size);
-    auto left = looks * hypergraph.pin_count() + more_looks * std::min(hypergraph.pin_count(), some_pins);
+    auto left = looks * hypergraph.pin_count();
     std::size_t size = 0;
     while (size < largest_whole && left > 0) {
         ++size;

@@ -61,7 +61,6 @@ public:
     [[noreturn]] void fail_at_end(const std::string& message) const {
         throw InvalidArgument(name_ + " ends after line " + std::to_string(number_) + ": " + message + cure_);
     }
-    std::int64_t line_number() const { return number_; }
 
 private:
     std::istream& in_;
@@ -176,9 +175,9 @@ VertexParts read_partition(std::istream& in, const std::string& name, std::int64
                 "; a partition file has one line for each of the " + expected + ", with a part from 0 to " + std::to_string(parts - 1) +
                     " and nothing else");
     VertexParts result;
-    while (lines.next()) {
+    while (lines.next_without_comments()) {
         if (lines.blank()) lines.fail("the line is empty");
-        if (lines.line_number() > vertices) lines.fail("the partition is of more than " + expected);
+        if (std::ssize(result) == vertices) lines.fail("the partition is of more than " + expected);
         result.push_back(lines.required("the part", 0, parts - 1));
         lines.end("one number");
     }

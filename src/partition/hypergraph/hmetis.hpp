@@ -20,7 +20,8 @@ void write_hmetis(std::ostream& out, const Hypergraph& hypergraph);
 /// @throws InvalidArgument with the line number for anything that is not of this form
 Hypergraph read_hmetis(std::istream& in, const std::string& name);
 
-/// Reads the parts of `vertices` vertices, one 0-based number below `parts` per line, without comments and empty lines.
+/// Reads the parts of `vertices` vertices, one 0-based number below `parts` per line, without empty lines. Lines that start with % are
+/// comments.
 /// @param name of the file @param what the vertices are: both for messages
 /// @throws InvalidArgument with the line number and the cure
 VertexParts read_partition(std::istream& in, const std::string& name, std::int64_t vertices, std::int64_t parts,

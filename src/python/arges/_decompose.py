@@ -159,6 +159,8 @@ def cpd(
     regularization: float = 0,
     start: CpModel | None = None,
     distribution: str = "auto",
+    partition_file: str = "",
+    save_partition: str = "",
     grid: str = "",
     format: str = "auto",
     pairwise_perturbation: bool = False,
@@ -167,7 +169,8 @@ def cpd(
     """A CP decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
     rank: number of components. algorithm: "als", "nonnegative" or "opt". tolerance: stops when the fit changes by less than this times
-    itself. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. pairwise_perturbation: for
+    itself. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
+    file to which the distribution of a sparse tensor is saved, for partition_file of another run on as many ranks. pairwise_perturbation: for
     dense tensors. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
     report has fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes. Ctrl-C on any rank ends it on all.
     Raises InvalidArgument for options that do not fit, OutOfMemory, Error where the iteration diverges.
@@ -177,6 +180,7 @@ def cpd(
         lambda: dict(
             rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
             seed=whole("seed", seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format,
+            partition_file=str(partition_file), save_partition=str(save_partition),
             pairwise_perturbation=bool(pairwise_perturbation),
         )
     )  # fmt: skip
@@ -199,6 +203,8 @@ def complete(
     batches: int = 8,
     start: CpModel | None = None,
     distribution: str = "auto",
+    partition_file: str = "",
+    save_partition: str = "",
     progress: Progress | bool | None = None,
 ) -> CpModel:
     """A CP model of the stored elements of a sparse tensor; those that are not stored are unknown. Collective.
@@ -215,6 +221,7 @@ def complete(
             rank=whole("rank", rank), algorithm=_chosen(_COMPLETION_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
             regularization=float(regularization), seed=whole("seed", seed), holdout=float(holdout), patience=whole("patience", patience),
             learning_rate=float(learning_rate), decay=float(decay), batches=whole("batches", batches), distribution=distribution,
+            partition_file=str(partition_file), save_partition=str(save_partition),
         )
     )  # fmt: skip
     return _cp_model("complete", own, options, progress, start)
