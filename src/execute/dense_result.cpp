@@ -68,7 +68,7 @@ void DenseResult::finish(const ElementKernels& kernels, const void* beta, void* 
 void DenseResult::add_need(WorkspaceNeed& need, std::int64_t element_bytes) const {
     if (!move_ && !rows_) return;
     need.add(sums(), element_bytes);
-    need.add_messages(move_ ? move_->workspace_elements() : rows_->workspace_elements(), element_bytes);
+    need.add_movement(move_ ? move_->workspace_bytes(element_bytes) : rows_->workspace_bytes(element_bytes));
 }
 
 }  // namespace arges

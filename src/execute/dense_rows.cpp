@@ -86,23 +86,36 @@ std::vector<local::TransferAxis> DenseRows::row_axes(bool from_tensor) const {
     return axes;
 }
 
-void DenseRows::run(const ElementKernels& kernels, const void* from, void* to, bool conjugate, Workspace& workspace) const {
+std::int64_t DenseRows::workspace_bytes(std::int64_t element_bytes, std::int64_t from_bytes) const {
+    if (from_bytes == 0) return Workspace::padded(packed() * element_bytes);
+    return Workspace::padded(packed() * from_bytes) + Workspace::padded(size() * from_bytes) +
+           conversion_bytes(size(), from_bytes, element_bytes);
+}
+
+void DenseRows::run(const ElementKernels& kernels, const SourceArray& from, void* to, bool conjugate, Workspace& workspace) const {
     const auto me = comm_->rank();
-    const auto bytes = row_size_ * kernels.size;
+    const auto& own = from.kernels_or(kernels);
+    const bool converts = &own != &kernels;
+    const auto bytes = row_size_ * own.size;
     const Workspace::Scope scope(workspace);
-    std::byte* packed = nullptr;
+    std::byte *packed = nullptr, *arrived = static_cast<std::byte*>(to);
+    ConversionRoom room;
     comm_->agree([&] {
-        packed = static_cast<std::byte*>(workspace.take(workspace_elements(), kernels.size));
+        packed = workspace.take(this->packed(), own.size);
+        if (converts) {
+            arrived = workspace.take(size(), own.size);
+            room = conversion_room(size(), own, kernels, workspace);
+        }
         std::vector<std::int64_t> places(from_.size());
         for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<std::int64_t>(r) * row_size_;
         auto axes = row_axes(true);
         axes.push_back({.count = std::ssize(from_), .from = from_.data(), .to = places.data()});
-        if (workspace_elements() > 0) kernels.transfer(axes, from, packed, nullptr, {.conjugate = conjugate});
+        if (this->packed() > 0) own.transfer(axes, from.elements, packed, nullptr, {.conjugate = conjugate && !converts});
     });
     std::vector<Piece> out, in;
     std::int64_t sent = 0, received = 0;
     for (std::size_t r = 0; r < sends_.size(); ++r) {
-        auto* const target = static_cast<std::byte*>(to) + received * bytes;
+        auto* const target = arrived + received * bytes;
         const std::int64_t rank = r;
         if (rank == me)
             std::copy_n(packed + sent * bytes, own_ * bytes, target);
@@ -114,13 +127,16 @@ void DenseRows::run(const ElementKernels& kernels, const void* from, void* to, b
         received += receives_[r];
     }
     comm_->exchange(out, in);
+    if (!converts) return;
+    const local::TransferAxis all[] = {{.count = size(), .from_stride = 1, .to_stride = 1}};
+    comm_->agree([&] { ElementTransfer(own, kernels, room).along(all, arrived, to, nullptr, {.conjugate = conjugate}); });
 }
 
 void DenseRows::add(const ElementKernels& kernels, const void* rows, void* to, Workspace& workspace) const {
     const auto bytes = row_size_ * kernels.size;
     const Workspace::Scope scope(workspace);
     std::byte* arrived = nullptr;
-    comm_->agree([&] { arrived = static_cast<std::byte*>(workspace.take(workspace_elements(), kernels.size)); });
+    comm_->agree([&] { arrived = workspace.take(packed(), kernels.size); });
     const auto* const own = static_cast<const std::byte*>(rows);
     std::vector<Piece> out, in;
     std::int64_t sent = 0, received = 0;

@@ -4,7 +4,8 @@ namespace arges {
 
 ArrivedNonzeros::ArrivedNonzeros(const SparseStep& step, const LabelGrid& grid, std::size_t operand, const IndexSpans& indices,
                                  InspectionMemory& memory)
-    : labels_(SparseStep::distinct(step.sparse()[operand].labels)), element_bytes_(step.bytes_of(step.factors[operand])) {
+    : labels_(SparseStep::distinct(step.sparse()[operand].labels)), element_bytes_(step.bytes_of(step.factors[operand])),
+      converted_bytes_(SparseStep::converted_bytes_of(step.factors[operand])) {
     const auto& modes = step.sparse()[operand].labels;
     const auto mode_of = [&](int label) { return std::find(modes.begin(), modes.end(), label) - modes.begin(); };
     const bool is_divided = SparseStep::has(labels_, step.phase.label), picks = labels_.size() < modes.size() || is_divided;

@@ -56,7 +56,9 @@ public:
     std::int64_t most() const { return move_->most(); }
     /// All of them are where they were before. The same on all ranks.
     bool stays() const { return move_->stays(); }
-    /// Values of the nonzeros here; `room` holds them where they have moved. Collective.
+    /// Bytes of values that are converted when they have arrived; 0: none are.
+    std::int64_t converted_bytes() const { return converted_bytes_; }
+    /// Values of the nonzeros here, as they are; `room` holds them where they have moved. Collective.
     const std::byte* values(const std::byte* from, std::vector<Buffer<std::byte>>& room) const;
     /// Bytes of indices that were sent from this rank, and of values that each run sends.
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
@@ -72,7 +74,7 @@ private:
     IndexColumns moved_;  // where they do not stay
     IndexSpans columns_;  // by label
     std::vector<int> labels_;
-    std::int64_t element_bytes_, inspected_bytes_ = 0;
+    std::int64_t element_bytes_, converted_bytes_, inspected_bytes_ = 0;
 };
 
 /// Labels of the first list that the second has, or has not.

@@ -56,6 +56,7 @@ DenseFactor::DenseFactor(const SparseStep& step, const LabelGrid& grid, std::siz
                          InspectionMemory& memory)
     : comm_(memory.comm()), rank_(comm_ == nullptr ? 0 : comm_->rank()) {
     const auto& operand = step.dense()[factor];
+    from_bytes_ = SparseStep::converted_bytes_of(operand);
     agree(comm_, [&] {
         const auto labels = SparseStep::distinct(operand.labels);
         labels_ = chosen(labels, nonzeros.labels(), false);
@@ -63,7 +64,8 @@ DenseFactor::DenseFactor(const SparseStep& step, const LabelGrid& grid, std::siz
         labels_.insert(labels_.end(), rest.begin(), rest.end());
         if (grid.by_hash && !rest.empty()) return;  // rows are brought
         layout_ = grid.array(step.label_extents, labels_, Spread::replicated);
-        if (operand.labels == labels_ && (operand.layout == layout_ || (comm_ == nullptr && is_plain(operand.layout)))) {
+        const bool lies_right = operand.layout == layout_ || (comm_ == nullptr && is_plain(operand.layout));
+        if (operand.labels == labels_ && lies_right && from_bytes_ == 0) {
             layout_ = operand.layout;
             return;
         }
@@ -74,6 +76,7 @@ DenseFactor::DenseFactor(const SparseStep& step, const LabelGrid& grid, std::siz
         spec.to_labels = labels_;
         spec.label_extents = step.label_extents;
         spec.terms = {spec.identity()};
+        spec.from_bytes = from_bytes_;
         move_ = std::make_unique<MovementRun>(comm_, spec, rank_);
     });
     if (comm_ != nullptr) choose_rows(step, grid, operand, nonzeros, memory);
@@ -130,9 +133,9 @@ void DenseFactor::set_offsets(const LabelGrid& grid, const ArrivedNonzeros& nonz
 
 std::int64_t DenseFactor::stride(int label) const { return stride_along(labels_, strides_, label); }
 
-const void* DenseFactor::brought(const ElementKernels& kernels, const void* from, bool conjugate, Workspace& workspace,
+const void* DenseFactor::brought(const ElementKernels& kernels, const SourceArray& from, bool conjugate, Workspace& workspace,
                                  FirstError& error) const {
-    if (!rows_ && !move_ && !conjugate) return from;
+    if (!rows_ && !move_ && !conjugate) return from.elements;
     void* array = nullptr;
     agree(comm_, [&] { array = workspace.take(size(), kernels.size); });
     error.run([&] {
@@ -141,7 +144,7 @@ const void* DenseFactor::brought(const ElementKernels& kernels, const void* from
         else if (move_)
             move_->run(kernels, from, array, nullptr, kernels.zero, conjugate, workspace);
         else
-            kernels.transfer_listed({.count = size()}, from, array, nullptr, {.conjugate = true});
+            kernels.transfer_listed({.count = size()}, from.elements, array, nullptr, {.conjugate = true});
     });
     return array;
 }
@@ -149,8 +152,8 @@ const void* DenseFactor::brought(const ElementKernels& kernels, const void* from
 void DenseFactor::add_need(WorkspaceNeed& need, std::int64_t element_bytes, bool conjugated) const {
     if (!move_ && !rows_ && !conjugated) return;
     need.add(size(), element_bytes);
-    if (move_) need.add_messages(move_->workspace_elements(), element_bytes);
-    if (rows_) need.add_messages(rows_->workspace_elements(), element_bytes);
+    if (move_) need.add_movement(move_->workspace_bytes(element_bytes));
+    if (rows_) need.add_movement(rows_->workspace_bytes(element_bytes, from_bytes_));
 }
 
 SparseByDense::SparseByDense(const SparseStep& step, const SparseStepPlan& plan, const std::vector<ArrivedNonzeros>& operands,
@@ -300,9 +303,10 @@ void SparseByDense::multiply(const ElementKernels& kernels, const std::vector<co
     loop.acting = step_.acting();
     FirstError error;
     for (std::size_t f = 0; f < factors_.size(); ++f) {
-        const auto& own = step_.factors[f + 1].role == Role::actor && elements.actor != nullptr ? *elements.actor : kernels;
-        const bool conjugate = elements.conjugated[f + 1] && own.is_complex;
-        loop.factors.push_back(factors_[f].brought(own, elements.dense[f], conjugate, workspace, error));
+        const auto& source = elements.operands[f + 1];
+        const auto& multiplied = step_.factors[f + 1].role == Role::actor ? source.kernels_or(kernels) : kernels;
+        const bool conjugate = elements.conjugated[f + 1] && multiplied.is_complex;
+        loop.factors.push_back(factors_[f].brought(multiplied, source, conjugate, workspace, error));
         loop.offsets.push_back(factors_[f].offsets());
     }
     agree(comm_, [&] { error.rethrow(); });
@@ -328,7 +332,8 @@ std::int64_t SparseByDense::list_bytes() const {
 }
 
 void SparseByDense::add_need(WorkspaceNeed& need, const std::vector<bool>& conjugated) const {
-    for (std::size_t f = 0; f < factors_.size(); ++f) factors_[f].add_need(need, step_.bytes_of(step_.factors[f + 1]), conjugated[f + 1]);
+    for (std::size_t f = 0; f < factors_.size(); ++f)
+        factors_[f].add_need(need, step_.multiplied_bytes_of(step_.factors[f + 1]), conjugated[f + 1]);
     if (out_) out_->add_need(need, step_.element_bytes);
 }
 

@@ -24,8 +24,9 @@ public:
     /// Steps along a label that the nonzeros lack; 0 without it.
     std::int64_t stride(int label) const;
     local::NonzeroNumbers offsets() const { return offsets_.numbers(); }
-    /// Elements where they are multiplied. Collective. @param error  of this rank, which goes on
-    const void* brought(const ElementKernels& kernels, const void* from, bool conjugate, Workspace& workspace, FirstError& error) const;
+    /// Elements where they are multiplied, of the type of the kernels. Collective. @param error  of this rank, which goes on
+    const void* brought(const ElementKernels& kernels, const SourceArray& from, bool conjugate, Workspace& workspace,
+                        FirstError& error) const;
     std::int64_t inspected_bytes() const { return rows_ ? rows_->inspected_bytes() : 0; }
     /// Elements that each run sends.
     std::int64_t sent() const { return (move_ ? move_->volume().sent : 0) + (rows_ ? rows_->sent() : 0); }
@@ -42,6 +43,7 @@ private:
     std::vector<int> labels_;            // of its dimensions there: those that the sparse factor lacks come first
     std::vector<std::int64_t> strides_;  // by label
     Layout layout_;
+    std::int64_t from_bytes_ = 0;        // of elements that are converted; 0: none are
     std::unique_ptr<MovementRun> move_;  // null: it is used where it lies, or rows are brought
     std::unique_ptr<DenseRows> rows_;
     std::vector<std::int64_t> row_of_;  // by nonzero, until there are offsets

@@ -5,6 +5,7 @@
 #include "arges/sparse_loops.hpp"
 #include "base/workspace.hpp"
 #include "execute/sparse_arrival.hpp"
+#include "redistribute/element_transfer.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,10 +16,9 @@ namespace arges {
 
 /// Elements of the operands of a step.
 struct StepElements {
-    std::vector<const std::byte*> sparse;   ///< by sparse operand: values on this rank
-    std::vector<const void*> dense;         ///< by dense operand: elements in its own layout
-    std::vector<bool> conjugated;           ///< by operand, sparse ones first: conjugates are meant
-    const ElementKernels* actor = nullptr;  ///< of the operand that acts, if it has another type
+    std::vector<SourceArray>
+        operands;                  ///< sparse ones first: values, or elements in the own layout; with kernels where the type is another
+    std::vector<bool> conjugated;  ///< by operand: conjugates are meant
 };
 
 /// Numbers below 2^32 if they are, else 64 bits.
@@ -45,12 +45,12 @@ private:
     std::vector<std::int64_t> wide_;
 };
 
-/// What a run takes from a workspace: arrays, and room for the messages of one movement at a time.
+/// What a run takes from a workspace: arrays, and what one movement at a time takes.
 class WorkspaceNeed {
 public:
     void add(std::int64_t count, std::int64_t element_bytes) { arrays_ += Workspace::padded(count * element_bytes); }
-    void add_messages(std::int64_t count, std::int64_t element_bytes) { messages_ = std::max(messages_, count * element_bytes); }
-    std::int64_t bytes() const { return arrays_ + Workspace::padded(messages_); }
+    void add_movement(std::int64_t bytes) { messages_ = std::max(messages_, bytes); }
+    std::int64_t bytes() const { return arrays_ + messages_; }
 
 private:
     std::int64_t arrays_ = 0, messages_ = 0;

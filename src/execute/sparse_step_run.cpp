@@ -55,28 +55,32 @@ std::int64_t SparseStepRun::working_bytes(const std::vector<bool>& conjugated) c
     std::int64_t bytes = 0, packed = 0;
     for (std::size_t o = 0; o < operands_.size(); ++o) {
         const auto* const wanted = product_->wanted(o);
+        const auto count = wanted != nullptr ? std::ssize(*wanted) : operands_[o].count();
+        const auto converted = operands_[o].converted_bytes();
         bytes += operands_[o].moved_bytes();
-        packed = std::max(packed, operands_[o].packed_bytes());
-        if (wanted != nullptr || conjugated[o]) bytes += (wanted != nullptr ? std::ssize(*wanted) : operands_[o].count()) * element_bytes_;
+        packed = std::max({packed, operands_[o].packed_bytes(), conversion_bytes(count, converted, element_bytes_)});
+        if (wanted != nullptr || conjugated[o] || converted != 0) bytes += count * element_bytes_;
     }
     return bytes + packed + result_.held() * element_bytes_ + workspace_bytes(conjugated);
 }
 
-/// Values of the sparse operands where they are multiplied. @param room  for those that are not where they lie
+/// Values of the sparse operands where they are multiplied, of the type of the kernels. @param room  for those that are not where they lie
 std::vector<const std::byte*> SparseStepRun::brought(const ElementKernels& kernels, const StepElements& elements,
                                                      std::vector<Buffer<std::byte>>& room) const {
     std::vector<const std::byte*> values;
     for (std::size_t o = 0; o < operands_.size(); ++o) {
-        values.push_back(operands_[o].values(elements.sparse[o], room));
+        const auto& source = elements.operands[o];
+        values.push_back(operands_[o].values(static_cast<const std::byte*>(source.elements), room));
         const auto* const wanted = product_->wanted(o);
-        const bool conjugates = elements.conjugated[o] && kernels.is_complex;
-        if (!conjugates && wanted == nullptr) continue;
+        const bool conjugates = elements.conjugated[o] && kernels.is_complex, converts = operands_[o].converted_bytes() != 0;
+        if (!conjugates && !converts && wanted == nullptr) continue;
         agree(comm_, [&] {
             local::ListedTransfer list;
             list.count = wanted != nullptr ? std::ssize(*wanted) : operands_[o].count();
             list.from = wanted != nullptr ? wanted->data() : nullptr;
             Buffer<std::byte> copy(list.count * kernels.size);
-            kernels.transfer_listed(list, values.back(), copy.data(), nullptr, {.conjugate = conjugates});
+            ElementTransfer(converts ? source.kernels_or(kernels) : kernels, kernels, {})
+                .listed(list, values.back(), copy.data(), nullptr, {.conjugate = conjugates});
             room.push_back(std::move(copy));
             values.back() = room.back().data();
         });

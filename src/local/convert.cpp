@@ -46,7 +46,7 @@ void convert(const void* source, void* target, std::int64_t count) {
     if constexpr (std::is_integral_v<To> && !is_lossless<From, To>) {  // may throw
         for (std::int64_t i = 0; i < count; ++i) to[i] = rounded<From, To>(from[i]);
     } else {
-#pragma omp parallel for schedule(static) if (count > 65536)
+#pragma omp parallel for schedule(static) if (count >= 65536)
         for (std::int64_t i = 0; i < count; ++i) to[i] = rounded<From, To>(from[i]);
     }
 }

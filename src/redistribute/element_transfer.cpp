@@ -76,12 +76,17 @@ void ElementTransfer::convert_window(std::span<const local::TransferAxis> axes, 
 void ElementTransfer::listed(const local::ListedTransfer& list, const void* from, void* to, const void* alpha,
                              local::TransferMode mode) const {
     if (!converts()) return to_.transfer_listed(list, from, to, alpha, mode);
-    Buffer<std::byte> before(list.count * from_.size, from_.space), after(list.count * to_.size, to_.space);
-    from_.transfer_listed({.count = list.count, .from = list.from}, from, before.data(), nullptr, {});
-    local::convert_elements(*from_.type, to_, before.data(), after.data(), list.count);
-    auto rest = list;
-    rest.from = nullptr;
-    to_.transfer_listed(rest, after.data(), to, alpha, mode);
+    const auto most = converted_at_once(list.count);
+    Buffer<std::byte> before(most * from_.size, from_.space), after(most * to_.size, to_.space);
+    for (std::int64_t at = 0; at < list.count; at += most) {
+        local::ListedTransfer in{.count = std::min(most, list.count - at)}, out{.count = in.count, .factor = list.factor};
+        if (list.from != nullptr) in.from = list.from + at;
+        if (list.to != nullptr) out.to = list.to + at;
+        if (list.factors != nullptr) out.factors = list.factors + at;
+        from_.transfer_listed(in, in.from != nullptr ? from : element_at(from, at, from_.size), before.data(), nullptr, {});
+        local::convert_elements(*from_.type, to_, before.data(), after.data(), in.count);
+        to_.transfer_listed(out, after.data(), out.to != nullptr ? to : element_at(to, at, to_.size), alpha, mode);
+    }
 }
 
 }  // namespace arges

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "arges/element_kernels.hpp"
+#include "base/workspace.hpp"
+#include "plan/movement/movement.hpp"
 
 #include <cstdint>
 #include <span>
@@ -23,6 +25,12 @@ struct ConversionRoom {
     std::int64_t count = 0;
 };
 
+/// Takes conversion_bytes() for so many elements, which are converted a window at a time. @throws OutOfMemory
+inline ConversionRoom conversion_room(std::int64_t elements, const ElementKernels& from, const ElementKernels& to, Workspace& workspace) {
+    const auto count = converted_at_once(elements);
+    return {workspace.take(count, from.size, from.space), workspace.take(count, to.size, to.space), count};
+}
+
 /// Copies along axes and lists, as the tables of kernels do; elements of another type are converted, a window of them at a time.
 class ElementTransfer {
 public:
@@ -34,7 +42,7 @@ public:
     std::int64_t from_bytes() const { return from_.size; }
     std::int64_t to_bytes() const { return to_.size; }
     const ElementKernels& target() const { return to_; }
-    /// As ElementKernels::transfer and transfer_listed.
+    /// As ElementKernels::transfer and transfer_listed; the second takes conversion_bytes() of its own.
     void along(std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha, local::TransferMode mode) const;
     void listed(const local::ListedTransfer& list, const void* from, void* to, const void* alpha, local::TransferMode mode) const;
 

@@ -4,6 +4,7 @@
 
 #include "base/element_at.hpp"
 #include "base/first_error.hpp"
+#include "base/math.hpp"
 #include "plan/movement/loops.hpp"
 #include "plan/product/pair_split.hpp"
 #include "redistribute/pair_kernels.hpp"
@@ -80,8 +81,11 @@ std::int64_t MovementRun::workspace_elements() const {
     return volume().sent + volume().received;
 }
 
-std::int64_t MovementRun::conversion_bytes(std::int64_t element_bytes) const {
-    return arges::conversion_bytes(spec_, spec_.to.local_size(rank_), element_bytes);
+std::int64_t MovementRun::workspace_bytes(std::int64_t element_bytes) const {
+    const auto bytes = spec_.message_bytes(element_bytes);
+    const auto sent = relay_ ? relay_->elements() : volume().sent;
+    return Workspace::padded(sent * bytes) + Workspace::padded((workspace_elements() - sent) * bytes) +
+           conversion_bytes(spec_, spec_.to.local_size(rank_), element_bytes);
 }
 
 std::int64_t MovementRun::list_bytes() const {
@@ -257,11 +261,8 @@ void MovementRun::start(Flight& flight, const ElementKernels& kernels, const Sou
     const auto* const messages = own.space != nullptr && own.space->for_mpi ? own.space : nullptr;
     flight.send = workspace.take(relay_ ? relay_->elements() : volume().sent, bytes, messages);
     flight.receive = workspace.take(!relay_ ? volume().received : relay_->gathers() ? 0 : relay_->most_received(), bytes, messages);
-    if (&own != &kernels) {
-        flight.room.count = converted_at_once(spec_, spec_.to.local_size(rank_));
-        flight.room.before = workspace.take(flight.room.count, bytes, own.space);
-        flight.room.after = workspace.take(flight.room.count, kernels.size, kernels.space);
-    }
+    if (&own != &kernels)
+        flight.room = conversion_room(saturated_product(spec_.to.local_size(rank_), std::ssize(spec_.terms)), own, kernels, workspace);
     flight.error.run([&] { pack(own, from.elements, flight.send); });
     if (comm_ == nullptr) return;
     if (!relay_)

@@ -58,8 +58,8 @@ public:
     std::int64_t message_bytes(std::int64_t element_bytes) const { return spec_.message_bytes(element_bytes); }
     /// Elements of messages in the workspace that run() takes.
     std::int64_t workspace_elements() const;
-    /// Bytes in which it converts elements.
-    std::int64_t conversion_bytes(std::int64_t element_bytes) const;
+    /// Bytes of that workspace, with the room in which elements are converted. @param element_bytes  of the target's
+    std::int64_t workspace_bytes(std::int64_t element_bytes) const;
     /// Memory of the lists, in bytes.
     std::int64_t list_bytes() const;
 

@@ -54,7 +54,7 @@ protected:
     std::vector<IndexSpans> indices() const { return {spans_of(indices_[0]), spans_of(indices_[1])}; }
     StepCall call() const {
         StepElements elements;
-        for (const auto& values : values_) elements.sparse.push_back(reinterpret_cast<const std::byte*>(values.data()));
+        for (const auto& values : values_) elements.operands.emplace_back(values.data());
         elements.conjugated = {false, false};
         return {element_kernels<double>(), elements, nullptr, nullptr, nullptr, true};
     }
@@ -135,7 +135,7 @@ TEST_F(SparsePhasesTest, AddUpADenseResult) {
     if (comm_) comm_->sum(sums.data(), rows);
     const double beta = 2;
     auto own = call();
-    own.elements.sparse.pop_back();
+    own.elements.operands.pop_back();
     own.elements.conjugated = {false};
     own.beta = &beta;
     own.makes_sparse = false;

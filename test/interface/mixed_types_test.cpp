@@ -7,6 +7,7 @@
 
 #include <complex>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ using Complex = std::complex<double>;
 
 struct LabelledOperand {
     std::string labels, symmetry;
+    bool is_sparse = false;
 };
 struct MixedStatement {
     std::string output;
@@ -41,10 +43,29 @@ const std::vector<MixedStatement> mixed_statements{
     {"pqrs", {{"pqrs", "sym(sym(p,q),sym(r,s))"}}},
 };
 
+/// One sparse factor alone and beside dense ones that lie elsewhere or in another order, two of them, and a third as a mask.
+const std::vector<MixedStatement> sparse_statements{
+    {"ji", {{"ij", "", true}}},
+    {"i", {{"ii", "", true}}},
+    {"ij", {{"ij", "sym(i,j)", true}}},
+    {"i", {{"ij", "", true}, {"j", ""}}},
+    {"ri", {{"ij", "", true}, {"jr", ""}}},
+    {"jki", {{"li", "", true}, {"kjl", ""}}},
+    {"ir", {{"ijk", "", true}, {"jr", ""}, {"kr", ""}}},
+    {"ijr", {{"ijk", "", true}, {"rk", ""}}},
+    {"ab", {{"ab", "", true}, {"ak", ""}, {"kb", ""}}},
+    {"ik", {{"ij", "sym(i,j)", true}, {"jk", "sym(j,k)"}}},
+    {"ik", {{"ij", "", true}, {"jk", "", true}}},
+    {"ik", {{"ij", "", true}, {"jk", "", true}, {"ki", "", true}}},
+    {"ilk", {{"ij", "", true}, {"jk", "", true}, {"kl", ""}}},
+    {"", {{"ij", "", true}, {"ij", "", true}}},
+};
+
 const std::map<ElementType, std::vector<ElementType>> held_by{
     {float64, {float32, float64, int16, int32, boolean}},
     {complex64, {float32, complex64, int16, boolean}},
     {complex128, {float32, float64, complex64, complex128, int16, int32, boolean}},
+    {int64, {int16, int32, int64, boolean}},
 };
 
 template <class T>
@@ -52,27 +73,36 @@ const T& any_of(const std::vector<T>& all, std::mt19937_64& random) {
     return all[random() % all.size()];
 }
 
-/// A tensor of small whole numbers, of which sums and products are exact.
+/// A tensor of small whole numbers, of which sums and products are exact; of a sparse one a third of the elements is there.
 AnyTensor of_small_numbers(const World& world, const std::vector<std::int64_t>& extents, const LabelledOperand& operand, ElementType type,
                            std::uint64_t seed) {
-    const auto number = [seed](Index index) {
+    const auto hashed = [seed](Index index) {
         std::uint64_t hash = seed;
         for (auto i : index) hash = (hash ^ static_cast<std::uint64_t>(i + 1)) * 0x9e3779b97f4a7c15U;
-        return static_cast<double>((hash >> 33) % 5);
+        return hash >> 33;
     };
+    const auto number = [&](Index index) { return static_cast<double>(hashed(index) % 5); };
+    const auto is_there = [&](Index index) { return !operand.is_sparse || hashed(index) / 5 % 3 == 0; };
+    const auto stored = [&](const AnyTensor& all) { return operand.is_sparse ? all.to_sparse(-1) : all; };
     const auto letters = operand.symmetry.empty() ? std::string("abcd").substr(0, extents.size()) : operand.labels;  // of "ii", too
     if (type == complex64 || type == complex128) {
         Tensor<Complex> tensor(world, extents, letters, operand.symmetry, "factor");
-        tensor.fill([&](Index index) { return Complex(number(index), 1 - number(index)); });
-        return tensor.converted(type);
+        tensor.fill([&](Index index) { return is_there(index) ? Complex(number(index), 1 - number(index)) : Complex(); });
+        return stored(tensor.converted(type));
     }
     Tensor<double> tensor(world, extents, letters, operand.symmetry, "factor");
-    tensor.fill(number);
-    return tensor.converted(type);
+    tensor.fill([&](Index index) { return is_there(index) ? number(index) : 0; });
+    return stored(tensor.converted(type));
 }
 
+/// Of a sparse tensor with the number of those that it stores.
 std::vector<std::byte> elements_of(const AnyTensor& tensor) {
     std::vector<std::byte> elements;
+    if (tensor.is_sparse()) {
+        elements = elements_of(tensor.to_dense());
+        elements.resize(elements.size() + static_cast<std::size_t>(tensor.stored()));
+        return elements;
+    }
     tensor.gather_all([&](std::int64_t count) {
         elements.resize(static_cast<std::size_t>(count) * sizeof(Complex));
         return elements.data();
@@ -83,8 +113,9 @@ std::vector<std::byte> elements_of(const AnyTensor& tensor) {
 /// One random statement, with all operands of the type of the output and with narrower ones.
 class MixedPair {
 public:
-    MixedPair(const World& world, std::mt19937_64& random) : world_(world), statement_(any_of(mixed_statements, random)) {
-        const auto type = any_of(std::vector{float64, complex64, complex128}, random);
+    MixedPair(const World& world, const std::vector<MixedStatement>& statements, std::mt19937_64& random)
+        : world_(world), statement_(any_of(statements, random)) {
+        const auto type = any_of(std::vector{float64, complex64, complex128, int64}, random);
         std::map<char, std::int64_t> extents;
         const std::int64_t most = statement_.output.size() > 3 ? 6 : 14, equal = 1 + static_cast<std::int64_t>(random() % most);
         const auto shape = [&](const std::string& labels) {
@@ -105,7 +136,11 @@ public:
             conjugated_.push_back(random() % 3 == 0);
         }
         adds_ = random() % 2 == 0;
-        before_ = of_small_numbers(world, shape(statement_.output), {statement_.output, ""}, type, random());
+        const auto& output = statement_.output;
+        const bool may_be_sparse = statement_.factors[0].is_sparse && !output.empty();
+        before_ = of_small_numbers(world, shape(output), {output, "", may_be_sparse && random() % 2 == 0}, type, random());
+        if (may_be_sparse && random() % 4 == 0)
+            mask_ = of_small_numbers(world, shape(output), {output, "", true}, any_of(held_by.at(type), random), random());
     }
 
     AnyTensor result(bool mixed) const {
@@ -113,6 +148,7 @@ public:
         const auto& factors = mixed ? narrow_ : wide_;
         auto right = factor(factors, 0);
         for (std::size_t f = 1; f < factors.size(); ++f) right = right * factor(factors, f);
+        if (mask_) right = masked((*mask_)[Labels(statement_.output)], false, right);
         if (adds_)
             target[Labels(statement_.output)] += right;
         else
@@ -123,8 +159,9 @@ public:
     std::string text() const {
         auto text = to_string(before_.element()) + " " + statement_.output + " =";
         for (std::size_t f = 0; f < narrow_.size(); ++f)
-            text += " " + to_string(narrow_[f].element()) + " " + statement_.factors[f].labels + " " + statement_.factors[f].symmetry;
-        return text;
+            text += " " + to_string(narrow_[f].element()) + (narrow_[f].is_sparse() ? " sparse " : " ") + statement_.factors[f].labels +
+                    " " + statement_.factors[f].symmetry + (conjugated_[f] ? " conjugated" : "");
+        return text + (before_.is_sparse() ? ", sparse" : "") + (adds_ ? ", added" : "") + (mask_ ? ", masked" : "");
     }
 
 private:
@@ -138,25 +175,28 @@ private:
     std::vector<AnyTensor> narrow_, wide_;
     std::vector<bool> conjugated_;
     AnyTensor before_;
+    std::optional<AnyTensor> mask_;
     bool adds_ = false;
 };
 
-TEST(MixedTypes, RandomStatementsEqualThoseOfConvertedOperands) {
+class MixedTypes : public testing::TestWithParam<const std::vector<MixedStatement>*> {};
+
+TEST_P(MixedTypes, RandomStatementsEqualThoseOfConvertedOperands) {
     const World world;
     for_each_seed(9000, 120, [&](std::mt19937_64& random) {
-        const MixedPair pair(world, random);
+        const MixedPair pair(world, *GetParam(), random);
         SCOPED_TRACE(pair.text());
         const auto expected = elements_of(pair.result(false));
         for (int repeat = 0; repeat < 3; ++repeat) ASSERT_EQ(elements_of(pair.result(true)), expected);
     });
 }
 
-TEST(MixedTypes, KeepToMemoryLimits) {
+TEST_P(MixedTypes, KeepToMemoryLimits) {
     World world;
     const auto unlimited = world.memory_limit();
     int done = 0;
     for_each_seed(9500, 80, [&](std::mt19937_64& random) {
-        const MixedPair pair(world, random);
+        const MixedPair pair(world, *GetParam(), random);
         SCOPED_TRACE(pair.text());
         const auto expected = elements_of(pair.result(false));
         world.set_memory_limit(world.memory_in_use() + 2000 + static_cast<std::int64_t>(random() % 200000));
@@ -174,8 +214,11 @@ TEST(MixedTypes, KeepToMemoryLimits) {
     EXPECT_GT(done, 0);
 }
 
+INSTANTIATE_TEST_SUITE_P(Dense, MixedTypes, testing::Values(&mixed_statements));
+INSTANTIATE_TEST_SUITE_P(Sparse, MixedTypes, testing::Values(&sparse_statements));
+
 /// Messages have elements of the operand's own type.
-TEST(MixedTypes, NarrowOperandsSendNarrowElements) {
+TEST(NarrowOperands, SendNarrowElements) {
     const World world;
     const std::int64_t n = 24;
     Tensor<Complex> C(world, {n, n});
@@ -192,10 +235,27 @@ TEST(MixedTypes, NarrowOperandsSendNarrowElements) {
     EXPECT_EQ(whole, 2 * sent([&] { C["ij"] = D["ji"]; }));
     EXPECT_EQ(whole, 4 * sent([&] { C["ij"] = F["ji"]; }));
     EXPECT_TRUE(whole > 0 || world.size() == 1);
+
+    const auto again = [&](const auto& statement) {  // nothing is inspected any more
+        statement();
+        return sent(statement);
+    };
+    Tensor<double> cube(world, {n, n, n}), M(world, {n, 8});
+    cube.fill_random(3);
+    const auto T = SparseTensor<double>::from_dense(cube, 0.8), S = SparseTensor<double>::from_dense(D, 0.8);
+    const SparseTensor<float> narrow(S.converted(float32));
+    const Tensor<double> wide_F(F);
+    const auto by_wide = again([&] { M["ir"] = T["ijk"] * wide_F.slice({0, 0}, {n, 8})["jr"] * wide_F.slice({0, 0}, {n, 8})["kr"]; });
+    const auto by_narrow = again([&] { M["ir"] = T["ijk"] * F.slice({0, 0}, {n, 8})["jr"] * F.slice({0, 0}, {n, 8})["kr"]; });
+    EXPECT_TRUE(by_narrow < by_wide || world.size() == 1) << by_narrow << " and " << by_wide;
+    SparseTensor<double> P(world, {n, n});
+    const auto of_wide = again([&] { P["ik"] = S["ij"] * S["kj"] * S["ki"]; });
+    const auto of_narrow = again([&] { P["ik"] = narrow["ij"] * narrow["kj"] * narrow["ki"]; });
+    EXPECT_TRUE(of_narrow < of_wide || world.size() == 1) << of_narrow << " and " << of_wide;
 }
 
 /// A limit that does not leave room for a copy of an operand in the other type; windows of it are converted.
-TEST(MixedTypes, LargeOperandsAreConvertedInWindows) {
+TEST(NarrowOperands, AreConvertedInWindows) {
     World world;
     const std::int64_t n = 600;
     Tensor<double> A(world, {4, n}), D(world, {4, n}), E(world, {4, n});

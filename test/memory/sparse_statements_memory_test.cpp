@@ -89,6 +89,27 @@ TEST_F(SparseStatementsMemory, ProductsKeepWithinTheLimit) {
     });
 }
 
+/// Factors of other types are converted where they arrive.
+TEST_F(SparseStatementsMemory, MixedProductsKeepWithinTheLimit) {
+    const std::int64_t n = 3000, count = 20000, columns = 6;
+    const auto A = random_matrix(n, n, count, 1), B = random_matrix(n, n, count, 2);
+    const SparseTensor<float> F(A.converted(ElementType::float32));
+    Tensor<float> X(world_, {columns, n});
+    X.fill_random(3);
+    expect_within_limits("sparse", [&] {
+        SparseTensor<double> C(world_, {n, n});
+        C["ik"] = F["ij"] * B["jk"];
+    });
+    expect_within_limits("masked", [&] {
+        SparseTensor<double> C(world_, {n, n});
+        C["ik"] = A["ij"] * B["jk"] * F["ik"];
+    });
+    expect_within_limits("dense", [&] {
+        Tensor<std::complex<double>> y(world_, {n, columns});
+        y["ir"] = conj(F["ji"]) * X["rj"];
+    });
+}
+
 TEST_F(SparseStatementsMemory, SumsAndFunctionsKeepWithinTheLimit) {
     const std::int64_t n = 3000, count = 40000;
     const auto A = random_matrix(n, n, count, 1), B = random_matrix(n, n, count, 2);

@@ -202,6 +202,7 @@ TEST(SparseStepKeys, TellStepsApart) {
     EXPECT_TRUE(differs([](SparseStep& s) { s.output.stored.reset(); }));
     EXPECT_TRUE(differs([](SparseStep& s) { s.factors.push_back({.labels = {j}}); }));
     EXPECT_TRUE(differs([](SparseStep& s) { s.factors.push_back(s.factors[0]); }));
+    EXPECT_TRUE(differs([](SparseStep& s) { s.factors[0].element_bytes = 4; })) << "elements are converted";
     EXPECT_TRUE(differs([](SparseStep& s) {
         s.factors[0].role = Role::actor;
         s.factors[0].element_bytes = 4;

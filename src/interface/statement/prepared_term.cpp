@@ -30,12 +30,7 @@ StepRun run_of(const PlannedWork& work, const WorldState& world) {
 
 /// Bytes of the workspace that a run takes on this rank.
 std::int64_t workspace_of(const StepRun& run, std::int64_t element_bytes) {
-    return std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& movement) {
-                                     const auto volume = movement->volume();
-                                     const auto bytes = movement->message_bytes(element_bytes);
-                                     return Workspace::padded(volume.sent * bytes) + Workspace::padded(volume.received * bytes) +
-                                            movement->conversion_bytes(element_bytes);
-                                 },
+    return std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& movement) { return movement->workspace_bytes(element_bytes); },
                                  [](const std::shared_ptr<ProductRun>& product) { return product->workspace_bytes(); }},
                       run);
 }

@@ -109,7 +109,7 @@ std::string explained_term(SparseContext& context, const StatementArguments& sta
                            bool is_elsewhere) {
     std::string text;
     auto factors = term.factors;
-    for (auto& factor : factors) factor.read();
+    for (auto& factor : factors) factor.read(context.kernels);
     for (int number = 1;; ++number) {
         const auto choice = chosen_step(context, term, factors);
         auto step = step_of(term.product, {factors.begin(), factors.end()}, choice, counts_for(context, term, factors, choice));

@@ -4,26 +4,12 @@
 #include "base/text.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "interface/statement/sparse_sums.hpp"
-#include "local/transfer.hpp"
 
 #include <algorithm>
 
 namespace arges {
 
 namespace {
-
-/// Memory that is accounted for while something lasts. Local.
-class Held {
-public:
-    Held(WorldState& world, std::int64_t bytes) : world_(world), bytes_(bytes) { world_.hold(bytes_); }
-    ~Held() { world_.hold(-bytes_); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-
-private:
-    WorldState& world_;
-    std::int64_t bytes_;
-};
 
 /// Ones where a mask stores elements; it has the same pattern. Local.
 std::shared_ptr<SparseState> ones_of(const SparseContext& context, const SparseState& mask) {
@@ -45,7 +31,7 @@ std::vector<SparseFactor> whole(const SparseContext& context, std::vector<Sparse
             factor.sparse = whole_of(factor.sparse);
             if (factor.role == Role::mask) context.world.agree([&] { factor.sparse = ones_of(context, *factor.sparse); });
         }
-        factor.read();
+        factor.read(context.kernels);
     }
     return factors;
 }
@@ -76,12 +62,9 @@ public:
             }
             step_.output.layout = result.dense->layout;
         }
-        const auto copies = converted_bytes();
-        if (std::any_of(factors_.begin(), factors_.end(), [&](const auto* factor) { return is_converted(*factor); })) context_.take(copies);
-        const Held held(world_, copies);
         const auto sparse = made({context_.kernels, {}, alpha, beta, result.dense ? result.dense->bytes.data() : nullptr, !result.dense});
         if (!result.dense) result.sparse = sparse;
-        result.read();
+        result.read(context_.kernels);
         return result;
     }
 
@@ -91,45 +74,18 @@ private:
     std::shared_ptr<SparseState> as_it_is(const void* alpha) const {
         const auto& factor = *factors_[0];
         if (factors_.size() > 1 || !choice_.is_last || !factor.sparse || factor.labels != choice_.output || !choice_.is_sparse ||
-            is_converted(factor) || factor.conjugated || (world_.size() > 1 && !factor.sparse->pattern()->layout))
+            factor.element_bytes != 0 || factor.conjugated || (world_.size() > 1 && !factor.sparse->pattern()->layout))
             return nullptr;
         if (alpha == nullptr || context_.kernels.is_one(alpha)) return factor.sparse;
         return context_.state(factor.sparse->lengths(), factor.sparse->pattern(), context_.copied(*factor.sparse, alpha));
     }
 
-    /// Has a factor elements of another type, which are converted first?
-    bool is_converted(const SparseFactor& factor) const {
-        return factor.role != Role::actor && *factor.kernels().type != *context_.kernels.type;
-    }
-    /// Bytes of converted factors, on the busiest rank.
-    std::int64_t converted_bytes() const {
-        std::int64_t sum = 0;
-        for (const auto* factor : factors_)
-            if (is_converted(*factor))
-                sum += (factor->sparse ? factor->sparse->pattern()->most_here : factor->dense->shape().max_local_size()) *
-                       context_.kernels.size;
-        return sum;
-    }
-    /// Elements in the type of the statement. Collective. @param converted  holds those of another type
-    StepElements elements(std::vector<Buffer<std::byte>>& converted) const {
-        StepElements result;
+    StepElements elements() const {
+        StepElements result{{}, conjugated()};
         for (const auto* factor : factors_) {
-            const auto* own = factor->sparse ? factor->sparse->values().data() : factor->dense->bytes.data();
-            if (is_converted(*factor)) {
-                const auto count = factor->sparse ? factor->sparse->count() : factor->dense->count();
-                world_.agree([&] {
-                    auto& copy = converted.emplace_back(count * context_.kernels.size);
-                    local::convert_elements(*factor->kernels().type, context_.kernels, own, copy.data(), count);
-                });
-                own = converted.back().data();
-            }
-            if (factor->is_sparse())
-                result.sparse.push_back(own);
-            else
-                result.dense.push_back(own);
-            if (factor->role == Role::actor) result.actor = &factor->kernels();
+            const void* const own = factor->sparse ? factor->sparse->values().data() : factor->dense->bytes.data();
+            result.operands.emplace_back(own, factor->element_bytes != 0 ? &factor->kernels() : nullptr);
         }
-        result.conjugated = conjugated();
         return result;
     }
     std::vector<bool> conjugated() const {
@@ -148,11 +104,10 @@ private:
         auto kept = context_.kept(key_of(step_), step_.output.is_sparse());
         bool has_forgotten = false;
         for (std::int64_t least_phases = 1;;) {
-            std::vector<Buffer<std::byte>> converted;
             if (!kept.step) {
                 const auto plan = planned(least_phases);
                 if (plan.phases.parts > 1) {
-                    call.elements = elements(converted);
+                    call.elements = elements();
                     auto all = context_.executor.run_phases(step_, plan, indices(), call);
                     return step_.output.is_sparse() ? state_of(pattern_of(std::move(all.indices), all.layout), std::move(all.values))
                                                     : nullptr;
@@ -160,7 +115,7 @@ private:
                 kept = prepared(plan);
             }
             if (kept.step) {
-                call.elements = elements(converted);
+                call.elements = elements();
                 const auto& run = kept.step->run<SparseStepRun>();
                 if (context_.executor.has_room(run, call, 0)) {
                     auto values = context_.executor.run(run, call);
@@ -202,11 +157,11 @@ private:
             const auto uses = std::count_if(factors_.begin(), factors_.end(), [&](const auto* other) { return other->own == factor.own; });
             if (settle(context_, factor.own, factor.labels, plan.grid, step_.kept, uses > 1) && factor.role == Role::mask)
                 world_.agree([&] { factor.sparse = ones_of(context_, *factor.own); });
-            factor.read();
+            factor.read(context_.kernels);
             step_.factors[o].stored->place = factor.stored->place;
         }
         for (std::size_t o = 0; o < step_.sparse().size(); ++o) {  // patterns may be other ones now, of the same nonzeros
-            factors_[o]->read();
+            factors_[o]->read(context_.kernels);
             step_.factors[o].stored->pattern = factors_[o]->stored->pattern;
         }
         if (step_.counts) world_.sparse_counts().use(counts_key(*factors_[0], *factors_[1], choice_.output)) = *step_.counts;
@@ -241,7 +196,7 @@ private:
 
 SparseFactor computed_step(SparseContext& context, const SparseTerm& term, std::vector<SparseFactor>& factors, const StepChoice& choice,
                            const void* alpha, const StepTarget& target) {
-    for (auto& factor : factors) factor.read();
+    for (auto& factor : factors) factor.read(context.kernels);
     return StepOfTerm(context, term, factors, choice).result(alpha, target);
 }
 
@@ -252,7 +207,7 @@ SparseFactor computed_term(SparseContext& context, const SparseTerm& term, const
         auto result = computed_step(context, term, factors, choice, choice.is_last ? term.coefficient : nullptr, target);
         if (!choice.is_last) {
             factors = after_step(factors, choice, std::move(result));
-            for (auto& factor : factors) factor.read();
+            for (auto& factor : factors) factor.read(context.kernels);
             continue;
         }
         for (auto& mask : whole(context, term.excluded)) {

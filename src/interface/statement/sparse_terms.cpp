@@ -148,7 +148,7 @@ Digest digest_of(const StatementArguments& statement, const std::vector<SparseTe
 
 const ElementKernels& SparseFactor::kernels() const { return *(sparse ? sparse->kernels : dense->kernels); }
 
-void SparseFactor::read() {
+void SparseFactor::read(const ElementKernels& elements) {
     if (sparse) {
         const auto& pattern_now = *sparse->pattern();
         const bool is_whole = sparse->symmetry.trivial();
@@ -157,7 +157,8 @@ void SparseFactor::read() {
         if (is_whole) stored = {stored->count, pattern_now.layout, pattern_now.identity};
     }
     if (dense) layout = dense->layout;
-    if (sparse || dense) element_bytes = kernels().size;
+    const bool is_other = role != Role::mask && (sparse || dense) && *kernels().type != *elements.type;  // masks count as ones
+    element_bytes = is_other ? kernels().size : 0;
 }
 
 std::vector<SparseTerm> checked_terms(const StatementArguments& statement) {

@@ -17,8 +17,8 @@ struct SparseFactor : Operand {
     std::shared_ptr<SparseState> own{};  ///< the user's tensor, if its nonzeros may be put elsewhere
 
     const ElementKernels& kernels() const;
-    /// Takes from the tensor what plans depend on. Local.
-    void read();
+    /// Takes from the tensor what plans of a statement with such elements depend on. Local.
+    void read(const ElementKernels& elements);
 };
 
 /// A term with its labels as numbers.

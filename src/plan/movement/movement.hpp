@@ -65,9 +65,11 @@ struct Volume {
     bool operator==(const Volume&) const = default;
 };
 
-/// Elements that a movement converts at a time at most, if it writes so many for each of its terms.
-std::int64_t converted_at_once(const Movement& spec, std::int64_t written);
-/// Bytes of the room in which it does.
+/// Elements that are converted at a time at most, of so many in all.
+std::int64_t converted_at_once(std::int64_t count);
+/// Bytes of the room in which they are. @param from_bytes  of an element before; 0: nothing is converted
+std::int64_t conversion_bytes(std::int64_t count, std::int64_t from_bytes, std::int64_t element_bytes);
+/// Likewise of a movement that writes so many elements for each of its terms.
 std::int64_t conversion_bytes(const Movement& spec, std::int64_t written, std::int64_t element_bytes);
 
 /// Equal to MovementRun(comm, spec, rank).volume(). Where a rank has messages for most of a very large machine this is far cheaper:

@@ -208,14 +208,18 @@ struct SideBound {
 
 }  // namespace
 
-std::int64_t converted_at_once(const Movement& spec, std::int64_t written) {
+std::int64_t converted_at_once(std::int64_t count) {
     constexpr std::int64_t window = std::int64_t{1} << 16;  // enough for threads
-    return spec.from_bytes == 0 ? 0 : std::clamp<std::int64_t>(saturated_product(written, std::ssize(spec.terms)), 1, window);
+    return std::clamp<std::int64_t>(count, 1, window);
+}
+
+std::int64_t conversion_bytes(std::int64_t count, std::int64_t from_bytes, std::int64_t element_bytes) {
+    if (from_bytes == 0) return 0;
+    return Workspace::padded(converted_at_once(count) * from_bytes) + Workspace::padded(converted_at_once(count) * element_bytes);
 }
 
 std::int64_t conversion_bytes(const Movement& spec, std::int64_t written, std::int64_t element_bytes) {
-    const auto count = converted_at_once(spec, written);
-    return Workspace::padded(count * spec.from_bytes) + Workspace::padded(count * element_bytes);
+    return conversion_bytes(saturated_product(written, std::ssize(spec.terms)), spec.from_bytes, element_bytes);
 }
 
 MovementBound movement_bound(const Movement& spec) {

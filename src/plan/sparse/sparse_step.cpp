@@ -53,10 +53,9 @@ public:
         auto& plan = priced.plan;
         for (const auto& operand : step_.sparse()) add_sparse(operand, priced);
         for (const auto& operand : step_.dense()) {
-            const double element = step_.bytes_of(operand);
-            const auto bytes = dense_size(grid, SparseStep::distinct(operand.labels), priced.here[0]) * element;
-            plan.memory_bytes += bytes;
-            plan.dense_bytes += bytes * elsewhere(grid) * static_cast<double>(phases.parts);
+            const auto here = dense_size(grid, SparseStep::distinct(operand.labels), priced.here[0]);
+            plan.memory_bytes += here * static_cast<double>(step_.multiplied_bytes_of(operand));
+            plan.dense_bytes += here * static_cast<double>(step_.bytes_of(operand)) * elsewhere(grid) * static_cast<double>(phases.parts);
         }
         double loops = 1;
         for (int label : step_.dense_labels()) loops *= std::ceil(extent(label) / part(grid, label));
@@ -116,7 +115,8 @@ private:
         }
         if (all > 1) priced.sorted += here * times;
         if (is_divided) here /= all;
-        plan.memory_bytes += here * (bytes + listed_bytes);
+        const double converted = SparseStep::converted_bytes_of(operand) != 0 ? step_.element_bytes : 0;
+        plan.memory_bytes += here * (bytes + converted + listed_bytes);
         priced.here.push_back(here);
     }
 
@@ -495,12 +495,12 @@ std::string key_of(const SparseStep& step) {
     const auto append_dense = [&](const Operand& operand) {
         append_labels(key, operand.labels);
         append_bytes(key, operand.layout.identity());
-        append_bytes(key, step.bytes_of(operand));
+        append_bytes(key, operand.element_bytes);
     };
     for (const auto& operand : step.sparse()) {
         append_labels(key, operand.labels);
         append_bytes(key, operand.stored->pattern);
-        append_bytes(key, step.bytes_of(operand));
+        append_bytes(key, operand.element_bytes);
     }
     for (const auto& operand : step.dense()) append_dense(operand);
     append_labels(key, step.kept);

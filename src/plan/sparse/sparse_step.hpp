@@ -55,8 +55,11 @@ struct SparseStep : Product {
     bool has_output(int label) const;
     bool in_factors(int label) const;
     bool has_mask() const { return sparse().size() == 3; }
-    /// Bytes of the elements of a factor.
-    std::int64_t bytes_of(const Operand& factor) const { return factor.role == Role::actor ? factor.element_bytes : element_bytes; }
+    /// Bytes of the elements of a factor, as they move and as they are multiplied.
+    std::int64_t bytes_of(const Operand& factor) const { return factor.element_bytes != 0 ? factor.element_bytes : element_bytes; }
+    std::int64_t multiplied_bytes_of(const Operand& factor) const { return factor.role == Role::actor ? bytes_of(factor) : element_bytes; }
+    /// Bytes of the elements of a factor that are converted where they arrive; 0: none are.
+    static std::int64_t converted_bytes_of(const Operand& factor) { return factor.role == Role::actor ? 0 : factor.element_bytes; }
     /// For kernels.
     local::Acting acting() const;
     /// Labels of dense factors, or of the result alone, that the sparse factors lack; ascending.
