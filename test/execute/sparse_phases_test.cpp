@@ -109,6 +109,26 @@ TEST_F(SparsePhasesTest, GiveTheNonzerosOfOneRun) {
     }
 }
 
+TEST_F(SparsePhasesTest, ValuesOfAnotherTypeAreConvertedWhereTheyArrive) {
+    const auto expected = at_once();
+    auto executor = this->executor(std::numeric_limits<std::int64_t>::max());
+    const auto planned = plan(1);
+    const auto wide = executor.inspected(step_, planned, indices(), {false, false}, 0);
+    std::vector<std::vector<float>> narrow;
+    auto own = call();
+    own.elements.operands.clear();
+    for (const auto& values : values_) {
+        narrow.emplace_back(values.begin(), values.end());
+        own.elements.operands.emplace_back(narrow.back().data(), &element_kernels<float>());
+    }
+    for (auto& factor : step_.factors) factor.element_bytes = sizeof(float);
+    const auto run = executor.inspected(step_, planned, indices(), {false, false}, 0);
+    ASSERT_TRUE(wide && run);
+    EXPECT_TRUE(!comm_ || run->sent_bytes() < wide->sent_bytes());
+    auto values = executor.run(*run, own);
+    EXPECT_EQ(elements_of({run->take_indices(), std::move(values), run->result_layout()}), expected);
+}
+
 TEST_F(SparsePhasesTest, AreDividedWhereTheyDoNotFit) {
     const auto expected = at_once();
     const auto limit = most_asked_ * 2 / 3;
