@@ -16,8 +16,8 @@ namespace arges {
 
 /// Elements of the operands of a step.
 struct StepElements {
-    std::vector<SourceArray>
-        operands;                  ///< sparse ones first: values, or elements in the own layout; with kernels where the type is another
+    /// Sparse ones first: values, or elements in the own layout; with kernels where they are of another type.
+    std::vector<SourceArray> operands;
     std::vector<bool> conjugated;  ///< by operand: conjugates are meant
 };
 
