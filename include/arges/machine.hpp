@@ -25,7 +25,6 @@ struct Interconnect {
     double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
     double on_node_bytes_per_second = 0;        ///< that a rank sends to ranks of its node; 0: twice of what it sends to others
     double on_node_message_seconds = 0;         ///< of a message to a rank of the node; 0: as of one to others
-    double overlap = 0;                         ///< share of the time of messages that passes while a rank computes, at most 1
     /// All the same.
     bool operator==(const Interconnect&) const = default;
 };

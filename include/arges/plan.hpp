@@ -93,8 +93,7 @@ struct StepReport {
     std::int64_t working_ranks = 1;       ///< the others are idle
     std::int64_t repetition = 1;          ///< so many ranks do the same work
     std::string rows_of;                  ///< the tensor that is read by rows
-    std::vector<WindowReport> windows;    ///< ranges, one after the other
-    bool cut_to_fit = false;              ///< into ranges for lack of memory; else to hide messages behind products
+    std::vector<WindowReport> windows;    ///< ranges, one after the other, for lack of memory
     bool streams = false;                 ///< the next window's inputs are under way during products
     std::vector<std::string> chain;       ///< products on each rank, for fused steps: ij,jk->ik
     std::vector<OperandReport> operands;  ///< the tensors of the step

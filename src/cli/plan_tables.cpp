@@ -81,7 +81,7 @@ std::string step_lines(std::size_t number, const StepReport& step) {
         text += "  padding of blocks: " + percent(step.padding) + " more products than useful ones\n";
     std::string parts;
     for (const auto& window : step.windows) parts += fmt::format(" {}/{}", window.label, window.count);
-    if (!parts.empty()) text += fmt::format("  in ranges, {}:{}\n", step.cut_to_fit ? "for lack of memory" : "to hide messages", parts);
+    if (!parts.empty()) text += fmt::format("  in ranges, for lack of memory:{}\n", parts);
     parts.clear();
     for (const auto& product : step.chain) parts += (parts.empty() ? " " : "; ") + product;
     if (!parts.empty()) text += "  on each rank:" + parts + "\n";
@@ -155,7 +155,6 @@ Json step_json(const StepReport& step) {
     object["repetition"] = step.repetition;
     if (!step.rows_of.empty()) object["rows_of"] = step.rows_of;
     if (step.streams) object["streams"] = true;
-    if (!step.windows.empty()) object["cut_to_fit"] = step.cut_to_fit;
     for (const auto& window : step.windows) object["windows"][window.label] = window.count;
     if (!step.chain.empty()) object["chain"] = step.chain;
     object["operands"] = Json::array();

@@ -205,13 +205,6 @@ PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::
     return pending;
 }
 
-bool Communicator::is_done(PendingExchange& pending) const {
-    const ExchangeTime time(handle_->traffic);
-    int done = 1;
-    check(MPI_Testall(static_cast<int>(pending.requests.size()), pending.requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    return done != 0;
-}
-
 void Communicator::finish(PendingExchange& pending) const {
     const ExchangeTime time(handle_->traffic);
     auto& requests = pending.requests;

@@ -61,8 +61,6 @@ public:
     /// memory must stay as it is until finish().
     /// @param channel  from 0: exchanges that are under way together, and whose order may differ between ranks, take different ones
     PendingExchange start(const std::vector<Piece>& sends, const std::vector<Piece>& receives, int channel = 0) const;
-    /// True if an exchange has ended; lets messages go on. finish() is still to be called. Local.
-    bool is_done(PendingExchange& pending) const;
     /// Waits for a started exchange.
     void finish(PendingExchange& pending) const;
     /// start() and finish().

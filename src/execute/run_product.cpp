@@ -209,11 +209,6 @@ void ProductRun::finish_inputs(Call& call, std::size_t changed) {
     call.workspace.release(call.mark);
 }
 
-void ProductRun::let_messages_go_on(Call& call) const {
-    for (std::size_t o = 0; o < plan_.result(); ++o)
-        if (call.flights[o] != nullptr) call.parts[o]->advance(*call.flights[o], call.kernels);
-}
-
 /// Multiplies the working copy by the orbit size of each element of summed symmetric axes.
 void ProductRun::apply_weights(const ElementKernels& kernels, std::size_t o, const Layout& layout, Piece& piece) const {
     if (is_idle()) return;
@@ -335,43 +330,7 @@ void ProductRun::multiply_chain(Call& call) const {
     const bool direct = plan_.operands[result].in_place;
     const auto end = direct || !cut_by_[result] ? plan_.windows.size() : *cut_by_[result];  // of the windows that add to one array
     const void* const beta = !is_first(call, end) ? nullptr : direct ? call.beta : call.kernels.zero;
-    if (plan_.streams && plan_.chain.size() == 1 && plan_.chain.front().second != LocalProduct::no_second)
-        multiply_in_slices(call, beta);
-    else
-        chain_->run(call.kernels, call.pieces, call.alpha, beta, call.workspace);
-}
-
-/// Multiplies slice by slice of the longest free axis, and lets messages go on between them.
-void ProductRun::multiply_in_slices(Call& call, const void* beta) const {
-    constexpr double most_products = 2e7;
-    constexpr std::int64_t least_length = 64;
-    const auto& block = call.pieces.back().block;
-    if (block.axes.empty()) return chain_->run(call.kernels, call.pieces, call.alpha, beta, call.workspace);
-    const auto longest = std::max_element(block.sizes.begin(), block.sizes.end()) - block.sizes.begin();
-    const int axis = block.axes[longest];
-    const auto length = block.sizes[longest];
-    double products = 1;
-    for (const int a : plan_.iteration_axes(plan_.chain.front()))
-        for (std::size_t o = 0; o < call.pieces.size(); ++o)
-            if (const auto& own = call.pieces[o].block; std::count(own.axes.begin(), own.axes.end(), a) > 0) {
-                products *= own.sizes[std::find(own.axes.begin(), own.axes.end(), a) - own.axes.begin()];
-                break;
-            }
-    const auto slices =
-        std::clamp<std::int64_t>(static_cast<std::int64_t>(products / most_products), 1, std::max<std::int64_t>(1, length / least_length));
-    for (std::int64_t i = 0; i < slices; ++i) {
-        auto pieces = call.pieces;
-        const auto begin = part_begin(length, i, slices), end = part_begin(length, i + 1, slices);
-        for (auto& piece : pieces)
-            for (std::size_t s = 0; s < piece.block.axes.size(); ++s) {
-                if (piece.block.axes[s] != axis) continue;
-                piece.block.sizes[s] = end - begin;
-                piece.array =
-                    static_cast<std::byte*>(element_at(static_cast<void*>(piece.array), begin * piece.block.strides[s], call.kernels.size));
-            }
-        chain_->run(call.kernels, pieces, call.alpha, beta, call.workspace);
-        let_messages_go_on(call);
-    }
+    chain_->run(call.kernels, call.pieces, call.alpha, beta, call.workspace);
 }
 
 local::RowProduct ProductRun::row_product() const {

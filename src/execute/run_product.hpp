@@ -74,7 +74,6 @@ private:
     bool arrives(std::size_t o, std::size_t changed) const { return cut_by_[o] && *cut_by_[o] < changed; }
     void start_inputs(Call& call, const std::vector<std::int64_t>& range, std::size_t changed);
     void finish_inputs(Call& call, std::size_t changed);
-    void let_messages_go_on(Call& call) const;
     void run_windows(Call& call);
     void take_result(Call& call) const;
     void move_out(Call& call);
@@ -82,7 +81,6 @@ private:
     void apply_weights(const ElementKernels& kernels, std::size_t o, const Layout& layout, Piece& piece) const;
     void multiply(Call& call) const;
     void multiply_chain(Call& call) const;
-    void multiply_in_slices(Call& call, const void* beta) const;
     void multiply_by_rows(Call& call) const;
     local::RowProduct row_product() const;
     std::int64_t row_copies(const local::RowProduct& product) const;

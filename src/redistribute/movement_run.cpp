@@ -272,15 +272,6 @@ void MovementRun::start(Flight& flight, const ElementKernels& kernels, const Sou
         begin_step(flight, bytes);
 }
 
-void MovementRun::advance(Flight& flight, const ElementKernels& kernels) const {
-    if (comm_ == nullptr || flight.pending.requests.empty()) return;
-    while (comm_->is_done(flight.pending)) {
-        if (is_last_step(flight)) return;
-        end_step(flight, kernels);
-        if (is_last_step(flight)) return;
-    }
-}
-
 void MovementRun::run(const ElementKernels& kernels, const SourceArray& from, void* to, const void* alpha, const void* beta, bool conjugate,
                       Workspace& workspace) const {
     const Workspace::Scope scope(workspace);

@@ -42,8 +42,6 @@ public:
     /// Begins a run: packs and posts messages, for which there is room in the workspace until finish(). Collective.
     /// @param from  stays as it is until finish()
     void start(Flight& flight, const ElementKernels& kernels, const SourceArray& from, Workspace& workspace) const;
-    /// Lets messages go on, without waiting for them. Local.
-    void advance(Flight& flight, const ElementKernels& kernels) const;
     /// Waits for the messages and does the rest of run().
     void finish(Flight& flight, const ElementKernels& kernels, const SourceArray& from, void* to, const void* alpha, const void* beta,
                 bool conjugate) const;

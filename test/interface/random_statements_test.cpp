@@ -417,8 +417,7 @@ TEST(RandomStatements, OfComplexDoublesEqualTheDenseReference) { run_many<std::c
 TEST(RandomStatements, OfFloatsEqualTheDenseReference) { run_many<float>(20000000); }
 TEST(RandomStatements, OfComplexFloatsEqualTheDenseReference) { run_many<std::complex<float>>(30000000); }
 
-/// On a machine that is told to have slow links in a line, and to compute while messages are under way: movements are relayed, and what is
-/// summed comes in panels, one under way while another is multiplied.
+/// On a machine that is told to have slow links in a line: movements are relayed.
 TEST(RandomStatements, OnASlowTorusEqualTheDenseReference) {
     int ranks = 1, rank = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -427,7 +426,7 @@ TEST(RandomStatements, OnASlowTorusEqualTheDenseReference) {
         std::filesystem::temp_directory_path() / ("arges-slow-torus-" + std::to_string(::getuid()) + "-" + std::to_string(ranks));
     if (rank == 0)
         std::ofstream(file) << "torus = " << ranks << "\nlink_bytes_per_second = 1e6\nlink_seconds = 1e-12\nmessage_seconds = 1e-12\n"
-                            << "flops_per_second = 1e4\noverlap = 1\n";
+                            << "flops_per_second = 1e4\n";
     MPI_Barrier(MPI_COMM_WORLD);
     {
         const Environment machine("ARGES_MACHINE", file.c_str());

@@ -73,7 +73,7 @@ TEST(MachineModel, KnowsTheInterconnect) {
 TEST(MachineModel, TakesZeroWhereItIsTheDefault) {
     std::string text;
     for (const char* name : {"link_seconds", "ranks_per_node", "node_bytes_per_second", "on_node_bytes_per_second",
-                             "on_node_message_seconds", "overlap", "half_rate_edge", "planning_seconds"})
+                             "on_node_message_seconds", "half_rate_edge", "planning_seconds"})
         text += std::string(name) + " = 0\n";
     EXPECT_EQ(parse_machine_model(text, "a file"), MachineModel());
 }
@@ -144,7 +144,6 @@ TEST(MachineModel, SaysWhatIsWrongWithAFile) {
                                                         {"on_node_message_seconds = 1us", "positive"},
                                                         {"ranks_per_node = 2.5", "whole"},
                                                         {"ranks_per_node = 1e30", "whole"},
-                                                        {"overlap = 1.5", "at most 1"},
                                                         {"ranks_per_node = 99999999999999999999", "whole"},
                                                         {"torus = 4x4\nlink_bytes_per_second = 1 2 3", "one for each dimension"}};
     for (const auto& [text, part] : wrong) {

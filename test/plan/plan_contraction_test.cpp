@@ -68,26 +68,6 @@ TEST(PlanContraction, IsTheSameEveryTime) {
         }
 }
 
-/// Windows that hide messages are not for lack of memory.
-TEST(PlanContraction, SaysWhyThereAreWindows) {
-    const auto spec = pairwise_product(contraction_cases(40, 10, 1024)["mm"], grid_of(16));
-    PlanOptions options;
-    options.machine.interconnect.overlap = 1;
-    options.machine.flops_per_second = 1e10;
-    options.machine.bytes_per_second = 1e9;
-    options.machine.message_seconds = 1e-8;
-    const auto hiding = plan_contraction(spec, options);
-    ASSERT_GT(hiding.window_count(), 1);
-    EXPECT_FALSE(hiding.cut_to_fit);
-    EXPECT_NE(explain(hiding).find("to hide messages: recursive SUMMA in"), std::string::npos) << explain(hiding);
-    EXPECT_EQ(explain(hiding).find("for lack of memory"), std::string::npos);
-    options.memory_limit = hiding.cost.working_bytes / 2;
-    const auto cut = plan_contraction(spec, options);
-    EXPECT_TRUE(cut.cut_to_fit);
-    EXPECT_NE(explain(cut).find("for lack of memory"), std::string::npos) << explain(cut);
-    EXPECT_EQ(explain(cut).find("to hide messages"), std::string::npos);
-}
-
 TEST(PlanContraction, CutsIntoPanelsWhereMemoryIsShort) {
     for (const char* name : {"mm", "ladder", "model6as"})
         for (std::int64_t ranks : {4, 8}) {

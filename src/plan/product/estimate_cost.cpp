@@ -139,7 +139,6 @@ double CostModel::moving_seconds(const Candidate& candidate, std::size_t o, cons
 
 RankWork CostModel::work(const Candidate& candidate) const {
     RankWork work;
-    for (const auto& window : candidate.windows) work.windows *= static_cast<double>(window.count);
     const auto accessed_of = [&](const std::vector<int>& axes) { return in_all_windows(axes, candidate.length, candidate.windows); };
     double accessed = 0;
     for (const auto& space : spaces_)
@@ -151,9 +150,8 @@ RankWork CostModel::work(const Candidate& candidate) const {
         const auto& operand = candidate.operands[o];
         if (operand.in_place) continue;
         const auto parts = this->parts(candidate, o);
-        const double repetitions = parts.repetitions, words = operand.words * repetitions, seconds = moving_seconds(candidate, o, parts);
-        work.sending += seconds;
-        if (candidate.streams && o + 1 < candidate.operands.size() && parts.fastest) work.streamed += seconds;
+        const double repetitions = parts.repetitions, words = operand.words * repetitions;
+        work.sending += moving_seconds(candidate, o, parts);
         pays_messages = pays_messages || (words > 0 && operand.ways.empty());
         work.copied += 2 * block_size(operands_[o], candidate.length) * repetitions + 2 * words;
     }

@@ -13,8 +13,6 @@ namespace arges {
 struct RankWork {
     double multiplying = 0;  ///< seconds, see CostModel::multiplying_seconds()
     double sending = 0;      ///< seconds of messages
-    double streamed = 0;     ///< those of them that are under way while it multiplies
-    double windows = 1;      ///< the first of which waits for its inputs
     double copied = 0;       ///< elements
 };
 
@@ -32,7 +30,6 @@ struct Candidate {
     double out_of_order = 0;  ///< elements of operands in place that products read in another order than they lie
     std::vector<Window> windows;
     bool streams = false;
-    bool cut_to_fit = false;  ///< see ProductPlan
 };
 
 /// Prices candidates of one product.
@@ -42,12 +39,7 @@ public:
     CostModel(const ProductPlan& unmapped, const MachineModel& machine);
 
     /// Modelled seconds: what all estimates, bounds and rankings are made of.
-    double seconds(const RankWork& work) const {
-        const double hidden = work.streamed > 0 ? std::min(work.streamed, work.multiplying) * std::min(1.0, machine_.interconnect.overlap) *
-                                                      (1 - 1 / work.windows)
-                                                : 0;
-        return work.multiplying + work.sending - hidden + copying_seconds(work.copied);
-    }
+    double seconds(const RankWork& work) const { return work.multiplying + work.sending + copying_seconds(work.copied); }
     double seconds(const Candidate& candidate) const { return seconds(work(candidate)); }
     /// Bytes of working copies and messages on the busiest rank, also where they are too many for an integer.
     double memory(const Candidate& candidate) const;

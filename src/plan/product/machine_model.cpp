@@ -45,11 +45,10 @@ struct LinkConstant {
     double Interconnect::*value;
 };
 
-constexpr std::array<LinkConstant, 5> link_constants{{{"link_seconds", &Interconnect::link_seconds},
+constexpr std::array<LinkConstant, 4> link_constants{{{"link_seconds", &Interconnect::link_seconds},
                                                       {"node_bytes_per_second", &Interconnect::node_bytes_per_second},
                                                       {"on_node_bytes_per_second", &Interconnect::on_node_bytes_per_second},
-                                                      {"on_node_message_seconds", &Interconnect::on_node_message_seconds},
-                                                      {"overlap", &Interconnect::overlap}}};
+                                                      {"on_node_message_seconds", &Interconnect::on_node_message_seconds}}};
 
 constexpr const char* cure = "; correct it, or write the file anew with arges calibrate";
 
@@ -116,8 +115,6 @@ bool set_interconnect(Interconnect& interconnect, const Setting& line) {
         for (const auto& constant : link_constants) {
             if (line.name != constant.name) continue;
             interconnect.*constant.value = line.positive(true);
-            if (interconnect.overlap > 1)
-                throw InvalidArgument(line.where + "overlap is \"" + line.value + "\", but is a share: at most 1" + cure);
             return true;
         }
         return false;

@@ -286,40 +286,9 @@ bool PlanCandidates::is_as_wanted(const GridCandidate& candidate, std::size_t o,
 GridCandidate PlanCandidates::candidate(Mapped axes) {
     auto candidate = placed(std::move(axes), true);
     if (candidate.copies && !fits(candidate)) candidate = placed(candidate.axes, false);
-    candidate.cut_to_fit = !fits(candidate);
-    if (options_.machine.interconnect.overlap > 0)
-        while (stream_faster(candidate)) {
-        }
     while (!fits(candidate) && cut_once(candidate)) {
     }
     return candidate;
-}
-
-/// Cuts a summed axis into twice as many panels, so that more of their messages are hidden behind products. False if that is not faster.
-bool PlanCandidates::stream_faster(GridCandidate& candidate) const {
-    constexpr std::int64_t most_panels = 64, least_depth = 64;
-    Candidate trial = candidate;
-    trial.streams = true;
-    auto best = candidate.windows;
-    double seconds = model_.seconds(candidate) * (1 - 1e-9);
-    for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
-        const auto now = windows_of(trial.windows, a);
-        const auto& mapping = candidate.axes[a]->mapping;
-        if (!plan_.axes[a].is_contracted() || mapping.rows || mapping.is_blocks() || window_count(trial.windows) * 2 > most_panels ||
-            candidate.length[a] < static_cast<double>(2 * now * least_depth))
-            continue;
-        trial.windows = candidate.windows;
-        std::erase_if(trial.windows, [&](const auto& w) { return w.axis == static_cast<int>(a); });
-        trial.windows.insert(trial.windows.begin(), {static_cast<int>(a), 2 * now});
-        const double streaming = model_.seconds(trial);
-        if (streaming >= seconds || !fits(trial)) continue;
-        seconds = streaming;
-        best = trial.windows;
-    }
-    if (best == candidate.windows) return false;
-    candidate.windows = best;
-    candidate.streams = true;
-    return true;
 }
 
 /// Cuts an axis into twice as many ranges: the one that saves most bytes for the time that it costs, a summed one where several are as
@@ -405,7 +374,6 @@ ProductPlan PlanCandidates::plan(const GridCandidate& candidate) {
     plan.weight = candidate.weight;
     plan.windows = candidate.windows;
     plan.streams = candidate.streams;
-    plan.cut_to_fit = candidate.cut_to_fit && !candidate.windows.empty();
     plan.cost = model_.cost(candidate);
     if (plan.spec.output_is_free)
         if (const auto there = scattered(candidate.axes, result())) plan.spec.output.layout = layout_of(result(), *there);
@@ -440,7 +408,7 @@ void PlanCandidates::set_stages(ProductPlan& plan, const GridCandidate& candidat
 ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {
     auto result = plan(candidate);
     if (workspace_bound(result, options_) > options_.memory_limit) {
-        if (candidate.copies || candidate.streams) {
+        if (candidate.copies) {
             candidate = placed(candidate.axes, false);
             result = plan(candidate);
         }
@@ -449,12 +417,11 @@ ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {
             result.windows = candidate.windows;
             result.cost = model_.cost(candidate);
         }
-        result.cut_to_fit = !candidate.windows.empty();
         result.move_whole_inputs_only();
     }
     if (candidate.windows.empty()) return result;
     // Inputs are under way during products where their messages have room beside each other.
-    if (!candidate.streams && plan_.grid.ranks() > 1) {
+    if (plan_.grid.ranks() > 1) {
         auto streamed = result;
         streamed.streams = candidate.streams = true;
         streamed.cost = model_.cost(candidate);

@@ -79,7 +79,6 @@ private:
     void set_stages(ProductPlan& plan, const GridCandidate& candidate) const;
     bool fits(const Candidate& candidate) const { return saturated(model_.memory(candidate)) <= options_.memory_limit; }
     bool cut_once(GridCandidate& candidate) const;
-    bool stream_faster(GridCandidate& candidate) const;
 
     const PlanOptions& options_;
     ProductPlan plan_;  // unmapped

@@ -98,7 +98,6 @@ struct ProductPlan {
     std::vector<std::vector<RelayStage>> stages;  ///< by operand: of its movement, see Movement; empty: of none
     std::vector<Window> windows;                  ///< the first runs fastest; empty: everything is gathered at once
     bool streams = false;                         ///< the inputs of a window are under way while those of the one before are multiplied
-    bool cut_to_fit = false;                      ///< windows are there for the memory limit, not only to hide messages
     std::vector<int> weighted;                    ///< per axis: the factor whose working copy is scaled by orbit sizes, or -1
     double weight = 1;                            ///< constant orbit size of summed axes, and sign
     /// Per input: where the tensor should stay after this product, if the same product would then move less. Each rank has these

@@ -35,10 +35,10 @@ std::string windows_text(const StepReport& step) {
         auto& text = window.is_summed && step.kind != StepKind::fused ? summed : free;
         text += " " + window.label + "/" + std::to_string(window.count);
     }
-    const std::string why = step.cut_to_fit ? "  for lack of memory" : "  to hide messages";
     std::string text;
-    if (panels > 1) text += why + ": recursive SUMMA in " + std::to_string(panels) + " panels:" + summed + "\n";
-    if (slices > 1) text += why + " in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
+    if (panels > 1) text += "  for lack of memory: recursive SUMMA in " + std::to_string(panels) + " panels:" + summed + "\n";
+    if (slices > 1)
+        text += "  for lack of memory in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
     if (step.streams) text += "  what a window needs is under way while the one before is multiplied\n";
     return text;
 }

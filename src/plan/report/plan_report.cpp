@@ -110,7 +110,6 @@ public:
             report_.windows.push_back({step.labels[a], window.count, plan.axes[a].is_contracted()});
         }
         report_.streams = plan.streams;
-        report_.cut_to_fit = plan.cut_to_fit;
         if (report_.kind == StepKind::fused) add_chain(plan);
         for (std::size_t o = 0; o < plan.operands.size(); ++o)
             add_operand(
