@@ -87,7 +87,7 @@ std::string step_lines(std::size_t number, const StepReport& step) {
     if (!parts.empty()) text += "  on each rank:" + parts + "\n";
     parts.clear();
     for (const auto& tile : step.bounds.tiles) parts += fmt::format(" {}={}", tile.label, scientific(tile.length));
-    if (!parts.empty()) text += "  tiles in cache:" + parts + "\n";
+    if (!parts.empty()) text += "  tiles of the bound:" + parts + "\n";
     return text;
 }
 

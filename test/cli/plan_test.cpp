@@ -19,7 +19,7 @@ TEST(Plan, PrintsTables) {
     const auto outcome = run_program({"plan", mttkrp, "--sizes", "i=8192,j=8192,k=8192,a=192", "--torus", "16x16x16", "--memory", "2G"});
     ASSERT_EQ(outcome.code, exit_success) << outcome.err;
     for (const char* text : {"on 4096 ranks (16x16x16)", "2,350,080", "planned bytes", "memory-dependent", "intensity",
-                             "grid: i=16 j=16 k=16", "stays", "tiles in cache:", "limit 2.0 GB"})
+                             "grid: i=16 j=16 k=16", "stays", "tiles of the bound:", "limit 2.0 GB"})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text << "\n" << outcome.out;
 }
 

@@ -93,7 +93,7 @@ std::string bounds_text(const StepBounds& bounds) {
 std::string intensity_text(const StepBounds& bounds) {
     if (bounds.tiles.empty()) return "";
     if (std::isinf(bounds.intensity)) return "  intensity: all tensors fit into a cache\n";
-    std::string text = "  intensity " + scientific(bounds.intensity) + " products per word, in tiles";
+    std::string text = "  intensity at most " + scientific(bounds.intensity) + " products per word, reached in tiles";
     for (const auto& tile : bounds.tiles) text += " " + tile.label + "=" + scientific(tile.length);
     return text + "\n";
 }
