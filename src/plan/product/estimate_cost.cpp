@@ -155,7 +155,7 @@ RankWork CostModel::work(const Candidate& candidate) const {
         pays_messages = pays_messages || (words > 0 && operand.ways.empty());
         work.copied += 2 * block_size(operands_[o], candidate.length) * repetitions + 2 * words;
     }
-    if (pays_messages) work.sending += work.windows * machine_.message_seconds;
+    if (pays_messages) work.sending += static_cast<double>(window_count(candidate.windows)) * machine_.message_seconds;
     return work;
 }
 
