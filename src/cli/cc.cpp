@@ -76,8 +76,9 @@ void print_plan(std::ostream& out, const CcCommand& command, const CcResult& res
                            header.electrons_of(1), header.orbitals,
                            header.form == chemistry::OrbitalForm::restricted ? "restricted" : "unrestricted");
     }
-    out << fmt::format("{} {} ({}), memory forecast {} per rank, limit {}\n\n", result.ranks, result.ranks == 1 ? "rank" : "ranks",
-                       result.torus.to_string(), format_bytes(result.forecast_memory_bytes), format_bytes(world.memory_limit()))
+    const auto torus = result.torus.lengths().size() > 1 ? " (" + result.torus.to_string() + ")" : "";
+    out << fmt::format("{} {}{}, memory forecast {} per rank, limit {}\n\n", result.ranks, result.ranks == 1 ? "rank" : "ranks", torus,
+                       format_bytes(result.forecast_memory_bytes), format_bytes(world.memory_limit()))
         << std::flush;
 }
 
