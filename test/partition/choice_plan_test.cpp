@@ -81,7 +81,7 @@ TensorIndices irregular_tensor(std::mt19937_64& random) {
     }
     const auto band = unit(random) < 0.5 ? 0 : unit(random);
     std::set<std::vector<std::int64_t>> tuples;
-    for (auto left = 5000 + below(random, 10000); left > 0; --left) {
+    for (auto left = 15000 + below(random, 25000); left > 0; --left) {
         std::vector<std::int64_t> tuple;
         for (std::size_t m = 0; m < order; ++m)
             tuple.push_back(static_cast<std::int64_t>(std::pow(unit(random), powers[m]) * static_cast<double>(tensor.lengths[m])));

@@ -110,13 +110,15 @@ TEST(Hmetis, RefusesWrongFilesByLine) {
 
 TEST(PartitionFile, IsRead) {
     EXPECT_EQ(parts_of("3\n0\r\n 1 \n"), (VertexParts{3, 0, 1}));
+    EXPECT_EQ(parts_of("% parts of rows\n3\n% 1\n0\n1\n%"), (VertexParts{3, 0, 1}));
     EXPECT_EQ(parts_of("", 0), VertexParts{});
 }
 
 TEST(PartitionFile, RefusesWrongFilesByLineWithTheCure) {
     const std::string cure = "; a partition file has one line for each of the 3 vertices, with a part from 0 to 3 and nothing else";
     EXPECT_EQ(partition_refusal("0\n\n1\n2\n"), "x.part, line 2: the line is empty" + cure);
-    EXPECT_EQ(partition_refusal("0\n% 1\n1\n"), "x.part, line 2: '%' is no whole number" + cure);
+    EXPECT_EQ(partition_refusal("0\n% 1\n1\n"), "x.part ends after line 3: the partition is of 2 vertices only" + cure);
+    EXPECT_EQ(partition_refusal("0\n1 % one\n1\n"), "x.part, line 2: there is more than one number" + cure);
     EXPECT_EQ(partition_refusal("# parts\n"), "x.part, line 1: '#' is no whole number" + cure);
     EXPECT_EQ(partition_refusal("0\n1\n"), "x.part ends after line 2: the partition is of 2 vertices only" + cure);
     EXPECT_EQ(partition_refusal("0\n1\n2\n3\n"), "x.part, line 4: the partition is of more than 3 vertices" + cure);
