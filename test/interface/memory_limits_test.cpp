@@ -221,7 +221,7 @@ TEST(MemoryLimits, CountCopies) {
         world.set_memory_limit(unlimited);
     };
     refused("a copy of C, which is on both sides, takes", [&] { C["ij"] = A["ik"] * C["kj"]; });
-    refused("memory limit, which leaves", [&] { c["i"] = S["ij"] * c["j"]; });
+    refused("and the limit leaves", [&] { c["i"] = S["ij"] * c["j"]; });
 }
 
 }  // namespace
