@@ -92,13 +92,15 @@ MediumChoice choose_within(const Team& team, const IndexView& view, std::int64_t
     Team::Numbers nonzeros{view.count()};
     team.sum(nonzeros);
     const auto plan = plan_choice(view.lengths, nonzeros[0], ranks, columns, options, share);
-    if (plan.sample == 0) return {{plan.grids.front(), plan.rules.front(), options.rows, options.excess}};
+    if (plan.sample == 0) return {{plan.grids.front(), plan.rules.front(), options.rows, options.excess}, 0, 0, false, 0};
     auto limited = options;
     limited.grids = plan.grids;
     limited.rules = plan.rules;
     limited.sample = plan.sample;
     limited.largest = plan.largest;
-    return choose_medium(team, counted_tensor(team, view, plan.share), ranks, columns, limited).front();
+    auto best = choose_medium(team, counted_tensor(team, view, plan.share), ranks, columns, limited).front();
+    best.sampled = plan.largest;
+    return best;
 }
 
 }  // namespace arges::partition

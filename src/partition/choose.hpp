@@ -52,6 +52,7 @@ struct MediumChoice {
     double seconds = 0;                ///< of an iteration; 0: not known
     std::int64_t volume_rows_max = 0;  ///< rows that the busiest rank sends and receives in an iteration
     bool counted = false;              ///< from all nonzeros; else estimated from a sample
+    std::int64_t sampled = -1;         ///< nonzeros that were looked at for each mode, at most; -1: most_sampled()
 };
 
 /// All grids, each with all policies in all modes, from the best to the worst: of those whose predicted times are within `near`

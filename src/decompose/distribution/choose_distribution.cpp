@@ -120,8 +120,11 @@ private:
             best = {options.grids.front(), options.rules.front()};
         else if (request_.grid == "best")
             best = partition::choose_medium(team, counted_tensor(team, view), comm_.size(), request_.columns, options).front().distribution;
-        else
-            best = partition::choose_within(team, view, comm_.size(), request_.columns, options, share_of_run).distribution;
+        else {
+            const auto choice = partition::choose_within(team, view, comm_.size(), request_.columns, options, share_of_run);
+            best = choice.distribution;
+            chosen_.sampled = choice.sampled;
+        }
         plan.grid = best.grid;
         plan.boundaries = cut_grid(team, view, best.grid, best.layers);
         name_choice(best.layers);
@@ -232,7 +235,8 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
     }
     if (!distribution.starts_with("coarse")) {
         // Sampled nonzeros as they are found, as they come, which all ranks get, and sorted by slices. All of small tensors are taken.
-        const auto sampled = std::min(share.before * share.ranks, partition::most_sampled(share.before * share.ranks, share.ranks));
+        const auto all = share.before * share.ranks;
+        const auto sampled = std::min(all, share.sampled >= 0 ? share.sampled : partition::most_sampled(all, share.ranks));
         tally.pass((6 * std::min(share.before, sampled) + 3 * sampled) * (order + 1) * (order + 1) * number);
     }
     tally.hold(-lists);

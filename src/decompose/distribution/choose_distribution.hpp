@@ -33,7 +33,8 @@ partition::IterationCosts iteration_costs(const MachineModel& machine);
 struct ChosenDistribution {
     DistributionPlan plan;
     std::string distribution, grid, policy, rows;
-    double seconds = 0;  ///< that the choice took, on this rank
+    double seconds = 0;         ///< that the choice took, on this rank
+    std::int64_t sampled = -1;  ///< see partition::MediumChoice
 };
 
 /// Reads the request and fills in what it leaves open.
@@ -77,6 +78,7 @@ DistributedTensor<T> distribute_tensor(SparseState& source, bool gives_up, const
     share.before = source.pattern()->count();
     share.keeps_source = !gives_up;
     share.columns = request.columns;
+    share.sampled = result.chosen.sampled;
     sparse::Nonzeros<T> mine;
     if (gives_up)
         mine = source.take<T>();

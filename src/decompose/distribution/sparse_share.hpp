@@ -16,6 +16,7 @@ struct SparseShare {
     std::vector<std::int64_t> nonzeros{};                 ///< by set: one set, or for coarse grain one for each mode
     std::vector<std::int64_t> rows{}, owned{}, shared{};  ///< by mode: of a factor, those of them that the rank owns, rows sent to others
     int columns = 0;                                      ///< of a factor
+    std::int64_t sampled = -1;                            ///< nonzeros that the choice of a grid looked at; -1: not known
 
     int order() const { return lengths.size(); }
     /// Modes that a set is for.
