@@ -81,7 +81,7 @@ std::string step_lines(std::size_t number, const StepReport& step) {
         text += "  padding of blocks: " + percent(step.padding) + " more products than useful ones\n";
     std::string parts;
     for (const auto& window : step.windows) parts += fmt::format(" {}/{}", window.label, window.count);
-    if (!parts.empty()) text += fmt::format("  in ranges, for lack of memory:{}\n", parts);
+    if (!parts.empty()) text += "  in ranges, for lack of memory:" + parts + "\n";
     parts.clear();
     for (const auto& product : step.chain) parts += (parts.empty() ? " " : "; ") + product;
     if (!parts.empty()) text += "  on each rank:" + parts + "\n";

@@ -165,11 +165,9 @@ void fit(SparseState& fitted, bool gives_up, bool keeps_source, const Completion
          const CpModel<T>* start, double squares, sparse::Nonzeros<T> held, CompletionResult<T>& result) {
     Stopwatch watch;
     const auto& comm = fitted.comm();
-    const auto distribution = decompose::completion_distribution(options, comm.size());
-    auto distributed = decompose::distribute_tensor<T>(
-        fitted, gives_up,
-        {distribution, options.grid, options.policy, options.rows, options.partition_file, options.save_partition, options.rank,
-         options.seed, partition::CoarseWeights::by_mode, decompose::expected_iterations(options.max_iterations, options.tolerance)});
+    auto request = decompose::request_of(options, options.rank);
+    request.distribution = decompose::completion_distribution(options, comm.size());
+    auto distributed = decompose::distribute_tensor<T>(fitted, gives_up, request);
     comm.agree([&] { decompose::check_completion_distribution(distributed.chosen.distribution, options.algorithm); });
     auto& share = distributed.share;
     share.keeps_source = keeps_source;

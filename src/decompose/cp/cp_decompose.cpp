@@ -139,11 +139,9 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         if (start) decompose::check_cp_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
     });
     Stopwatch watch;
-    const auto weights = options.algorithm == CpAlgorithm::opt ? partition::CoarseWeights::summed : partition::CoarseWeights::by_mode;
-    auto distributed = decompose::distribute_tensor<T>(source, gives_up,
-                                                       {options.distribution, options.grid, options.policy, options.rows,
-                                                        options.partition_file, options.save_partition, options.rank, options.seed, weights,
-                                                        decompose::expected_iterations(options.max_iterations, options.tolerance)});
+    auto request = decompose::request_of(options, options.rank);
+    if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
+    auto distributed = decompose::distribute_tensor<T>(source, gives_up, request);
     const auto& share = distributed.share;
     const auto forecast =
         decompose::checked_forecast(*source.world, source.title(), decompose::cp_memory(share, options, omp_get_max_threads()).peak(),

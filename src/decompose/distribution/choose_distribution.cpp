@@ -38,12 +38,10 @@ public:
         const bool is_given = !request_.partition_file.empty();
         auto saved = is_given ? saved_partition(comm_, nonzeros_, request_.partition_file) : std::nullopt;
         comm_.agree([&] { saved ? check_saved(*saved) : check(); });
-        if (saved)
-            chosen_ = std::move(*saved);
-        else
-            choose_new();
+        if (saved) chosen_ = std::move(*saved);
         chosen_.plan.row_rule = partition::parse_row_rule(request_.rows);
         chosen_.rows = partition::to_string(chosen_.plan.row_rule);
+        if (!saved) choose_new();
         chosen_.seconds = watch.seconds();
         return std::move(chosen_);
     }
@@ -100,7 +98,7 @@ private:
 
     void choose_medium_grain() {
         partition::ChoiceOptions options;
-        options.rows = partition::parse_row_rule(request_.rows);
+        options.rows = chosen_.plan.row_rule;
         options.costs = request_.costs;
         options.iterations = request_.iterations;
         if (!request_.policy.empty()) options.rules = {partition::parse_layer_rule(request_.policy)};

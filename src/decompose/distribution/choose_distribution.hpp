@@ -25,6 +25,22 @@ struct DistributionRequest {
 /// Iterations that a run is expected to take: about ten for each decade of the tolerance, and no more than are allowed. Pure.
 double expected_iterations(int most, double tolerance);
 
+/// What CpOptions, TuckerOptions or CompletionOptions say. Pure. @param columns  of a factor
+template <class Options>
+DistributionRequest request_of(const Options& options, int columns) {
+    DistributionRequest request;
+    request.distribution = options.distribution;
+    request.grid = options.grid;
+    request.policy = options.policy;
+    request.rows = options.rows;
+    request.partition_file = options.partition_file;
+    request.save_partition = options.save_partition;
+    request.columns = columns;
+    request.seed = options.seed;
+    request.iterations = expected_iterations(options.max_iterations, options.tolerance);
+    return request;
+}
+
 /// What a rank pays for on this machine. Beside the bare rate and latency of messages stand packing, waiting and overlap: rows that ranks
 /// exchange took 3.2 times the bare time of their bytes, and 0.4 times that of their messages, between two ranks of a node.
 partition::IterationCosts iteration_costs(const MachineModel& machine);

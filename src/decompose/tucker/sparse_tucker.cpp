@@ -230,10 +230,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     });
     Stopwatch watch, whole;
     const int columns = *std::max_element(options.ranks.begin(), options.ranks.end());
-    auto distributed = decompose::distribute_tensor<T>(
-        source, gives_up,
-        {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.save_partition, columns,
-         options.seed, partition::CoarseWeights::by_mode, decompose::expected_iterations(options.max_iterations, options.tolerance)});
+    auto distributed = decompose::distribute_tensor<T>(source, gives_up, decompose::request_of(options, columns));
     const auto& chosen = distributed.chosen;
     const auto& share = distributed.share;
     const auto forecast =
