@@ -298,8 +298,9 @@ Links::Way Links::direct(Dimensions among) const {
     way.busiest = all_at_once.busiest;
     way.hops = all_at_once.hops;
     const double near = is_torus_ ? 1 : group(among & lines_[0].all());  // ranks of a node
-    way.latency = (group(among) - near) * message_seconds_ + (near - 1) * on_node_message_seconds_.value_or(message_seconds_);
-    way.least = way.latency;
+    way.messages = group(among) - 1;
+    way.of_messages = (group(among) - near) * message_seconds_ + (near - 1) * on_node_message_seconds_.value_or(message_seconds_);
+    way.latency = way.least = way.of_messages;
     way.latency += all_at_once.hops * link_seconds_;
     for (const auto& line : lines_) way.least += farthest(line, (among & line.all()) >> line.first) * link_seconds_;
     return way;
@@ -435,11 +436,6 @@ double Links::reduction_seconds() const {
         }
     }
     return seconds;
-}
-
-double Links::gather_cost(Dimensions among) const {
-    const auto& ways = gathers(among);
-    return std::min_element(ways.begin(), ways.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; })->cost;
 }
 
 Topology topology_of(std::int64_t ranks, const Torus& given, std::int64_t ranks_per_node, const Interconnect& interconnect,

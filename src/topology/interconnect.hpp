@@ -86,8 +86,14 @@ public:
         double busiest = 0;         ///< bytes on the busiest link for each byte that a rank receives
         double hops = 0;            ///< links that such a byte passes
         std::vector<Stage> stages;  ///< none: each message goes straight to its rank
+        double messages = 0;        ///< that a rank sends straight to others, all that differ from it along the dimensions
+        double of_messages = 0;     ///< seconds of them, in latency and least
         /// @param sending  seconds in which a rank sends as many bytes as each of them receives
-        double seconds(double sending) const { return std::max(least, latency + cost * sending); }
+        /// @param sent     messages, where only some of the ranks get one
+        double seconds(double sending, double sent) const {
+            const double fewer = sent < messages ? of_messages * (1 - sent / messages) : 0;
+            return std::max(least, latency + cost * sending) - fewer;
+        }
     };
     /// Ways for ranks that differ along some dimensions to gather what all of them have, or to scatter sums; the first is the direct one.
     /// Of the others, those that are the best for some number of bytes.
@@ -100,8 +106,6 @@ public:
     int lines_of(Dimensions among) const;
     /// Of few numbers that all ranks reduce, doubling what they know with a partner in each step.
     double reduction_seconds() const;
-    /// The cost of the best gather of very many bytes.
-    double gather_cost(Dimensions among) const;
 
 private:
     /// A dimension before it was unfolded.

@@ -146,7 +146,7 @@ TEST(MovedWords, OfPlainLabelsAreExact) {
         WorkingOperand working;
         working.labels = {2, 0, 1};
         working.layout = random_layout(grid, {extents[2], extents[0], extents[1]}, Symmetry::none(3), random, false);
-        EXPECT_EQ(moved_words(tensor, working), static_cast<double>(counted_words(tensor, working)))
+        EXPECT_EQ(moved_words(tensor, working).words, static_cast<double>(counted_words(tensor, working)))
             << "seed " << seed << ": " << tensor.layout.to_string() << " to " << working.layout.to_string();
     }
 }
@@ -173,7 +173,7 @@ TEST(PlanCandidates, PriceWhatTheyBuild) {
                 EXPECT_DOUBLE_EQ(plan.cost.flops, products * spec.flops_per_product() / (spec.factors.size() == 1 ? 2 : 1)) << name;
                 for (std::size_t o = 0; o < plan.operands.size(); ++o) {
                     const auto wanted =
-                        plan.operands[o].in_place ? 0 : static_cast<std::int64_t>(moved_words(plan.tensor(o), plan.operands[o]));
+                        plan.operands[o].in_place ? 0 : static_cast<std::int64_t>(moved_words(plan.tensor(o), plan.operands[o]).words);
                     EXPECT_EQ(plan.cost.words[o], wanted) << name << " on " << ranks << ", operand " << o;
                 }
             }

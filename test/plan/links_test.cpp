@@ -1,5 +1,6 @@
 // The planner on machines with links.
 #include "plan/movement/lists.hpp"
+#include "plan/movement/moved_words.hpp"
 #include "plan/product/plan_product.hpp"
 #include "topology/unfold.hpp"
 
@@ -97,7 +98,8 @@ TEST(Links, MakePlansThatAreFasterOnThemThanThoseThatKnowNoLinks) {
             const auto spec = product_of(c, torus);
             PlanOptions flat;
             flat.grids = {unfold(torus)};
-            flat.machine.flops_per_second = flat.machine.copied_bytes_per_second = 1e14;  // only messages take time
+            flat.machine.flops_per_second = flat.machine.copied_bytes_per_second = 1e14;  // only bytes on their way take time
+            flat.machine.message_seconds = 0;  // else relays, which are for tori, could be faster with fewer messages
             auto aware = flat;
             aware.links =
                 std::make_shared<const Links>(Links::of_torus(torus, {}, {flat.machine.bytes_per_second, flat.machine.message_seconds}));
@@ -109,6 +111,44 @@ TEST(Links, MakePlansThatAreFasterOnThemThanThoseThatKnowNoLinks) {
             if (after.cost.seconds < 0.8 * (before.cost.seconds + seconds_on_links(before, aware))) ++faster;
         }
     EXPECT_GE(faster, 4);
+}
+
+/// Calls f(mapping) for every way to give each of some axes torus dimensions that follow each other.
+template <class F>
+void for_each_plain(std::vector<SlotMapping>& mapping, int first, int dimensions, const F& f) {
+    if (first == dimensions) return f();
+    for (auto& axis : mapping) {
+        if (!axis.torus.empty()) continue;
+        for (int end = first; end < dimensions;) {
+            axis.torus.push_back(end++);
+            for_each_plain(mapping, end, dimensions, f);
+        }
+        axis.torus.clear();
+    }
+}
+
+TEST(Links, MakePlansThatAreNoSlowerThanPlainOnes) {
+    const std::vector<Case> cases{{{{0, 1}, {1, 2}}, {0, 2}, {16384, 16384, 16384}},
+                                  {{{0, 1}, {1, 2}}, {0, 2}, {600, 600, 600}},
+                                  {{{0, 1}, {1, 2}}, {0, 2}, {8192, 96, 2048}}};
+    for (const auto& shape : {std::vector<std::int64_t>{4096}, {16, 16, 16}, {64}, {16, 4}, {6, 6, 6}, {4, 4, 4, 4, 4}})
+        for (const auto& c : cases) {
+            const Torus torus(shape);
+            const auto spec = product_of(c, torus);
+            PlanOptions options;
+            options.grids = {unfold(torus)};
+            const auto& machine = options.machine;
+            options.links = std::make_shared<const Links>(Links::of_torus(torus, {}, {machine.bytes_per_second, machine.message_seconds}));
+            const PairOrder order{{0, 1}};
+            double best = 1e300;
+            std::vector<SlotMapping> mapping(3);
+            for_each_plain(mapping, 0, options.grids[0].dimensions(), [&] {
+                for (std::size_t l = 0; l < 3; ++l)
+                    if (RanksAlong{options.grids[0], mapping[l].torus}.count() > c.extents[l]) return;
+                best = std::min(best, plan_with_mapping(spec, order, options.grids[0], mapping, options).cost.seconds);
+            });
+            EXPECT_LE(plan_on_grid(spec, order, options).cost.seconds, best * (1 + 1e-9)) << torus.to_string() << " " << c.extents[0];
+        }
 }
 
 }  // namespace

@@ -66,8 +66,7 @@ struct Outcome {
     std::int64_t bytes = 0;  // taken, or needed
 };
 
-Outcome plan_within(const Product& spec, std::int64_t limit) {
-    PlanOptions options;
+Outcome plan_within(const Product& spec, std::int64_t limit, PlanOptions options = {}) {
     options.memory_limit = limit;
     try {
         const auto plan = plan_product(spec, options);
@@ -107,6 +106,38 @@ TEST(MemoryLimit, IsUsedToTheLastByte) {
     };
     for_each_seed(0, count, check);
     for_each_seed(20911, 1, check);  // messages, which the quick estimates do not see, take most of the time
+    if (from_environment("ARGES_FUZZ_SEED", -1) < 0) {
+        EXPECT_GT(cut, count);
+    }
+}
+
+/// Products of two tensors on tori of up to five dimensions and 4,096 ranks: time never rises when the limit does.
+TEST(MemoryLimit, NeverMakesAPlanFasterOnLinks) {
+    int cut = 0;
+    const int count = from_environment("ARGES_FUZZ_COUNT", 50);
+    for_each_seed(0, count, [&](std::mt19937_64& random) {
+        const std::vector<Torus> tori{Torus({16, 16, 16}), Torus({64}),      Torus({16, 4}),        Torus({8, 8, 8}),
+                                      Torus({4, 4, 4, 4}), Torus({6, 4, 2}), Torus({4, 4, 2, 2, 2})};
+        const auto& torus = tori[random() % tori.size()];
+        const auto cases = contraction_cases(pick(random, 4, 120), pick(random, 2, 40), pick(random, 16, 4096));
+        static const std::vector<std::string> names{"mm", "ladder", "ring", "sy", "t3t2", "spin adapted"};
+        const auto& name = names[random() % names.size()];
+        auto spec = pairwise_product(cases.at(name), unfold(torus));
+        spec.output_is_free = random() % 2 == 0;
+        SCOPED_TRACE(name + " on " + torus.to_string());
+        PlanOptions options;
+        const auto& machine = options.machine;
+        options.links = std::make_shared<const Links>(Links::of_torus(torus, {}, {machine.bytes_per_second, machine.message_seconds}));
+        auto looser = plan_within(spec, PlanOptions::unlimited, options);
+        ASSERT_TRUE(looser.fits);
+        for (auto limit = looser.bytes - 1; limit > 0; limit = limit / 10 * pick(random, 3, 9)) {
+            const auto tight = plan_within(spec, limit, options);
+            if (!tight.fits) break;
+            EXPECT_GE(tight.seconds, looser.seconds * (1 - 1e-6)) << limit;
+            looser = tight;
+            ++cut;
+        }
+    });
     if (from_environment("ARGES_FUZZ_SEED", -1) < 0) {
         EXPECT_GT(cut, count);
     }

@@ -24,6 +24,56 @@ TEST(MovementVolume, IsThatOfTheLists) {
     EXPECT_GT(movements, 100);
 }
 
+/// Messages that the busiest rank receives from others.
+std::int64_t counted_messages(const Movement& spec) {
+    std::int64_t most = 0;
+    for (std::int64_t rank = 0; rank < spec.ranks(); ++rank) {
+        const MovementLists lists(spec, rank);
+        const auto& all = lists.receives();
+        most =
+            std::max<std::int64_t>(most, std::count_if(all.begin(), all.end(), [&](const auto& message) { return message.peer != rank; }));
+    }
+    return most;
+}
+
+/// Any two layouts of plain labels with extents that are long enough, with copies and parts of sums; on two grids of the same ranks, too.
+TEST(MessageCount, IsThatOfTheListsWhereNothingIsPacked) {
+    const std::vector<RankGrid> grids{{{2}}, {{7}}, {{2, 3}}, {{3, 2}}, {{2, 2, 2}}, {{4, 2}}, {{3, 2, 2}}, {{2, 2, 2, 2}}, {{2, 3, 3}}};
+    int several = 0;
+    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto& grid = grids[random() % grids.size()];
+        const auto& other = seed % 4 == 0 ? grids[random() % grids.size()] : grid;
+        if (other.ranks() != grid.ranks()) continue;
+        std::vector<int> parts;
+        for (int t = 0; t < grid.dimensions(); ++t)
+            if (random() % 4 == 0) parts.push_back(t);
+        const auto extent = [&] { return grid.ranks() * grid.ranks() + static_cast<std::int64_t>(random() % 9); };
+        const std::vector<std::int64_t> extents{extent(), extent()};
+        const auto spec = copy_between(random_layout(grid, extents, Symmetry::none(2), random, false, parts),
+                                       random_layout(other, extents, Symmetry::none(2), random, false));
+        const auto messages = message_count(spec);
+        EXPECT_EQ(messages, counted_messages(spec)) << "seed " << seed << ": " << spec.from.to_string() << " to " << spec.to.to_string();
+        several += messages > 1 && messages + 1 < static_cast<double>(grid.ranks()) ? 1 : 0;
+    }
+    EXPECT_GT(several, 100);
+}
+
+/// Short extents, packed groups, diagonals and slices.
+TEST(MessageCount, IsNotExceededByAnyRank) {
+    int movements = 0;
+    for (const auto& lengths : {Torus({1}), Torus({2}), Torus({7}), Torus({2, 3}), Torus({4, 2}), Torus({3, 2, 2})})
+        for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+            const auto grids = grids_for_products(lengths);
+            const auto movement = random_movement(seed, grids[seed % grids.size()], grids[seed / 7 % grids.size()]);
+            if (!movement) continue;
+            ++movements;
+            EXPECT_LE(counted_messages(movement->spec), message_count(movement->spec))
+                << "seed " << seed << " torus " << lengths.to_string() << ": " << movement->text;
+        }
+    EXPECT_GT(movements, 100);
+}
+
 TEST(MovementBound, IsNotExceededByAnyRank) {
     for (const auto& lengths : {Torus({1}), Torus({2}), Torus({2, 3}), Torus({4, 2})})
         for (std::uint64_t seed = 1; seed <= 400; ++seed) {

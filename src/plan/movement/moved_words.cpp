@@ -4,6 +4,7 @@
 #include "base/math.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace arges {
@@ -74,8 +75,30 @@ std::int64_t CountedRanks::grid_length(const std::vector<int>& torus) const {
     return product;
 }
 
+std::int64_t RanksAlong::count() const {
+    std::int64_t product = 1;
+    for (const int t : torus) product *= grid.lengths[t];
+    return product;
+}
+
+SourceRanks source_ranks(const RanksAlong& from, const RanksAlong& to, std::int64_t size) {
+    const bool is_one_grid = from.grid == to.grid;
+    if (is_one_grid && from.torus == to.torus) return {};
+    const auto sources = from.count(), own = to.count(), common = std::gcd(sources, own);
+    SourceRanks result{static_cast<double>(std::clamp<std::int64_t>(ceil_div(size, own), 1, sources / common)), false};
+    if (!is_one_grid || size / own < sources / common) return result;
+    // Coordinates agree modulo the ranks along the dimensions with which both begin, for every rank.
+    const auto same = std::mismatch(from.torus.begin(), from.torus.end(), to.torus.begin(), to.torus.end()).first;
+    std::int64_t alike = 1;
+    std::for_each(from.torus.begin(), same, [&](int t) { alike *= from.grid.lengths[t]; });
+    result.has_itself = alike == common;
+    return result;
+}
+
+double occupied_ranks(double ranks, double elements) { return std::max(1.0, ranks * (1 - std::exp(-elements / ranks))); }
+
 MovedWords::MovedWords(const Operand& tensor, const RankGrid& grid, const CountedRanks& ranks)
-    : present_(tensor.layout), tensor_labels_(tensor.labels), ranks_(ranks), one_rank_(grid.ranks() == 1),
+    : present_(tensor.layout), tensor_labels_(tensor.labels), grid_(grid), ranks_(ranks), one_rank_(grid.ranks() == 1),
       one_grid_(tensor.layout.grid() == grid), present_ranks_(tensor.layout.grid().ranks()) {
     for (int s = 0; s < present_.slots(); ++s) {
         labels_.push_back(distinct(slot_labels(present_, tensor.labels, s)));
@@ -87,15 +110,17 @@ MovedWords::MovedWords(const Operand& tensor, const RankGrid& grid, const Counte
 
 SlotMatch MovedWords::match(std::vector<int> labels, NodeKind tree) const {
     labels = distinct(std::move(labels));
+    int within = -1;
     for (int m = 0; m < present_.slots(); ++m) {
-        if (labels_[m] == labels && kind_of(present_, m) == tree) return {m, -1};
+        if (labels_[m] == labels && kind_of(present_, m) == tree) return {m, -1, m};
+        if (std::includes(labels_[m].begin(), labels_[m].end(), labels.begin(), labels.end())) within = m;
         const auto& slot = present_.slot(m);
         if (labels.size() != 1 || !slot.is_blocks() || !one_grid_ || slot.width() != std::ssize(labels_[m])) continue;
         const auto in_slot = slot_labels(present_, tensor_labels_, m);
         const auto found = std::find(in_slot.begin(), in_slot.end(), labels[0]);
-        if (found != in_slot.end()) return {m, static_cast<int>(found - in_slot.begin())};
+        if (found != in_slot.end()) return {m, static_cast<int>(found - in_slot.begin()), m};
     }
-    return {};
+    return {-1, -1, within};
 }
 
 /// Of a group in blocks, elements that symmetry relates to each stored one, about: a rank stores so much less than the box that it is in.
@@ -115,16 +140,18 @@ WantedSlot::WantedSlot(const CountedRanks& ranks, SlotMapping mapped, std::int64
     for (std::size_t r = 0; r < ranks.count(); ++r) {
         const auto own = coordinate.emplace_back(ranks.coordinate(r, torus));
         count.push_back(layout != nullptr ? layout->local_size(own) : all_have + (own < longer ? 1 : 0));
+        largest = std::max(largest, count.back());
     }
 }
 
 SlotShare MovedWords::share(const SlotMatch& match, const WantedSlot& slot) const {
-    SlotShare result{match, &slot, {}};
+    SlotShare result{match, &slot, {}, {}};
     if (match.slot < 0) return result;
     result.present.reserve(ranks_.count());
     if (match.position >= 0) {  // values of a label that a rank has in the tensor, of those in its working copy
         const auto& there = present_.mapping(match.slot).torus_by_position[match.position];
         const auto other = ranks_.grid_length(there);
+        result.sources = source_ranks({grid_, there}, {grid_, slot.mapping.torus}, slot.size);
         for (std::size_t r = 0; r < ranks_.count(); ++r)
             result.present.push_back(count_common(slot.size, slot.coordinate[r], slot.grid_length, ranks_.coordinate(r, there), other));
         return result;
@@ -132,6 +159,10 @@ SlotShare MovedWords::share(const SlotMatch& match, const WantedSlot& slot) cons
     if (one_grid_ && slot.mapping == present_.mapping(match.slot)) return result;
     const auto& other = present_.slot(match.slot);
     const bool estimated = slot.is_uneven || other.is_blocks() || other.is_rows();
+    if (estimated)
+        result.sources.count = static_cast<double>(other.grid_length());
+    else
+        result.sources = source_ranks({present_.grid(), present_.mapping(match.slot).torus}, {grid_, slot.mapping.torus}, slot.size);
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         if (ranks_.rank(r) >= present_ranks_)
             result.present.push_back(0);
@@ -144,9 +175,10 @@ SlotShare MovedWords::share(const SlotMatch& match, const WantedSlot& slot) cons
     return result;
 }
 
-double MovedWords::count(std::span<const SlotShare* const> slots) const {
-    double words = 0;
-    if (one_rank_) return words;
+Moved MovedWords::count(std::span<const SlotShare* const> slots, double copies) const {
+    double words = 0, sources = copies;
+    if (one_rank_) return {};
+    bool has_itself = one_grid_;
     double cut = 1;  // coordinates along the tensor's slots that match none, images of elements of those that are taken apart
     const bool takes_apart = std::any_of(slots.begin(), slots.end(), [](const auto* slot) { return slot->match.position >= 0; });
     std::vector<bool> is_apart(takes_apart ? present_.slots() : 0, false);
@@ -160,7 +192,16 @@ double MovedWords::count(std::span<const SlotShare* const> slots) const {
             cut *= images(m);
         } else if (count_of_slot(false) == 0) {
             cut *= present_.slot(m).grid_length();
+            double elements = 1;
+            for (const auto* slot : slots)
+                if (slot->match.within == m) elements *= slot->wanted->largest;
+            sources *= occupied_ranks(present_.slot(m).grid_length(), elements);
         }
+    }
+    for (const auto* slot : slots) {
+        if (slot->match.position >= 0 && !is_apart[slot->match.slot]) continue;
+        sources *= slot->sources.count;
+        has_itself = has_itself && slot->sources.has_itself;
     }
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         double wanted = 1, present = 1;
@@ -171,23 +212,25 @@ double MovedWords::count(std::span<const SlotShare* const> slots) const {
         }
         words = std::max(words, ranks_.rank(r) >= present_ranks_ ? wanted : wanted - present / cut);
     }
-    return words;
+    return {words, sources - (has_itself ? 1 : 0)};
 }
 
-double MovedWords::count_lacking(std::span<const WantedSlot* const> wanted, std::span<const WantedSlot* const> owned) const {
-    double words = 0;
+Moved MovedWords::count_lacking(std::span<const WantedSlot* const> wanted, std::span<const WantedSlot* const> owned) const {
+    double words = 0, sources = 1;
+    for (const auto* slot : owned) sources *= slot->grid_length;
+    for (const auto* slot : wanted) sources /= slot->grid_length;
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         double all = 1, own = 1;
         for (const auto* slot : wanted) all *= slot->count[r];
         for (const auto* slot : owned) own *= slot->count[r];
         words = std::max(words, all - own);
     }
-    return words;
+    return {words, sources - 1};
 }
 
-double moved_words(const Operand& tensor, const WorkingOperand& working) {
+Moved moved_words(const Operand& tensor, const WorkingOperand& working) {
     const auto& layout = working.layout;
-    if (layout.grid().ranks() == 1) return 0;
+    if (layout.grid().ranks() == 1) return {};
     const CountedRanks ranks(layout.grid());
     const MovedWords moved(tensor, layout.grid(), ranks);
     std::vector<WantedSlot> wanted;
@@ -197,7 +240,11 @@ double moved_words(const Operand& tensor, const WorkingOperand& working) {
         shares.push_back(moved.share(moved.match(slot_labels(layout, working.labels, s), kind_of(layout, s)), wanted[s]));
     std::vector<const SlotShare*> slots;
     for (const auto& share : shares) slots.push_back(&share);
-    return moved.count(slots);
+    double copies = 1;
+    if (tensor.layout.grid() == layout.grid())
+        for (int t = 0; t < layout.grid().dimensions(); ++t)
+            if (layout.is_partial(t) && tensor.layout.slot_of_torus(t) < 0) copies *= layout.grid().lengths[t];
+    return moved.count(slots, copies);
 }
 
 }  // namespace arges

@@ -58,6 +58,10 @@ Movement copy_between(const Layout& from, const Layout& to);
 /// The torus dimensions along which its elements change ranks; all of them where the two sides lie on different grids.
 Dimensions exchanged_dimensions(const Movement& spec);
 
+/// Messages that the busiest rank receives where they go straight to their ranks, in closed form: a product over slots and parts of sums.
+/// It is exact where no group is packed or unpacked and there are indices for all pairs of coordinates, else an upper bound.
+double message_count(const Movement& spec);
+
 /// Bytes or elements that a rank sends to and receives from other ranks.
 struct Volume {
     std::int64_t sent = 0;

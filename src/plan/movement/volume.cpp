@@ -6,6 +6,7 @@
 #include "base/workspace.hpp"
 #include "plan/movement/lists.hpp"
 #include "plan/movement/loops.hpp"
+#include "plan/movement/moved_words.hpp"
 #include "plan/movement/relay.hpp"
 #include "plan/product/pair_split.hpp"
 
@@ -267,6 +268,29 @@ MovementBound movement_bound(const Movement& spec) {
     else if (ranks > 1)
         volume = {rounded(SideBound::product(sent.entries) * copies), rounded(SideBound::product(received.entries) * parts)};
     return {volume, spec.stages.empty() ? volume.sent + volume.received : relay_buffers(spec), rounded(lists), rounded(building)};
+}
+
+double message_count(const Movement& spec) {
+    if (spec.ranks() == 1 || pair_split(spec)) return 0;
+    double sources = 1;
+    bool has_itself = spec.from.grid() == spec.to.grid();
+    for (const auto& component : movement_components(spec)) {
+        if (!component.progressions) {
+            const double elements = largest_part(spec.to, component.to_slots) * static_cast<double>(component.terms.size());
+            const double ranks = grid_length_of(spec.from, component.from_slots);
+            sources *= std::min(elements, ranks);
+            has_itself = has_itself && elements >= ranks;
+            continue;
+        }
+        const int from = component.from_slots[0], to = component.to_slots[0];
+        const auto own = source_ranks({spec.from.grid(), spec.from.mapping(from).torus}, {spec.to.grid(), spec.to.mapping(to).torus},
+                                      spec.to.slot(to).size());
+        sources *= own.count;
+        has_itself = has_itself && own.has_itself;
+    }
+    for (int t = 0; t < spec.from.grid().dimensions(); ++t)
+        if (spec.from.is_partial(t)) sources *= spec.from.grid().lengths[t];
+    return sources - (has_itself ? 1 : 0);
 }
 
 Volume movement_volume(const Movement& spec, std::int64_t rank) {

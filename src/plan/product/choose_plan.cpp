@@ -46,39 +46,48 @@ public:
 
     /// Replaces a plan by a better one: a faster one that fits into the memory limit, or a smaller one as long as none fits.
     void improve(std::optional<Found>& best) {
-        improve(best, options_);
+        // The beam knows links of dimensions that are decided only, so that it may lose what is best on them: what one would do by hand
+        // comes first, and what is best without links counts, too.
+        if (options_.links && grid_ == options_.whole_grid(unmapped_.spec.output.layout))
+            for (const auto& grid : plain_grids(unmapped_, targets_, grid_, options_)) consider(best, grid);
+        improve(best, grids_ranked_with(options_));
         if (!options_.links) return;
-        // The beam knows links of dimensions that are decided only, so that it may lose what is best on them: what is best without them
-        // counts, too.
         auto without = options_;
         without.links.reset();
-        improve(best, without);
+        improve(best, grids_ranked_with(without));
     }
 
 private:
     static constexpr std::size_t max_full_estimates = 96;
 
-    /// @param ranking  options by which grids are ranked
-    void improve(std::optional<Found>& best, const PlanOptions& ranking) {
-        const auto grids = ranked_grids(unmapped_, targets_, grid_, ranking, std::numeric_limits<std::size_t>::max());
-        const auto fits = [&] { return best && best->bytes <= options_.memory_limit; };
-        const auto is_slower = [&](double seconds) { return fits() && seconds >= best->seconds * (1 - 1e-9); };
-        if (is_slower(grids.front().seconds)) return;
-        if (!candidates_) candidates_.emplace(unmapped_, grid_, options_);
+    std::vector<RankedGrid> grids_ranked_with(const PlanOptions& ranking) const {
+        return ranked_grids(unmapped_, targets_, grid_, ranking, std::numeric_limits<std::size_t>::max());
+    }
+
+    void improve(std::optional<Found>& best, const std::vector<RankedGrid>& grids) {
         std::size_t looked_at = 0;
         for (const auto& grid : grids) {
-            if (is_slower(grid.seconds) || (looked_at++ >= max_full_estimates && fits())) break;
-            if (options_.links && !known_.insert(grid.target).second) continue;
-            const auto& axes = mapped(grid);
-            if (is_slower(candidates_->least_seconds(axes))) continue;
-            auto candidate = candidates_->candidate(axes);
-            if (is_slower(candidates_->average_seconds(candidate))) continue;
-            Found found;
-            found.plan = candidates_->fitting_plan(candidate);
-            found.bytes = workspace_bound(found.plan, options_);
-            found.seconds = candidates_->average_seconds(candidate);
-            if (found.is_better_than(best, options_)) best = std::move(found);
+            if (is_slower(grid.seconds, best) || (looked_at++ >= max_full_estimates && fits(best))) break;
+            consider(best, grid);
         }
+    }
+
+    bool fits(const std::optional<Found>& best) const { return best && best->bytes <= options_.memory_limit; }
+    bool is_slower(double seconds, const std::optional<Found>& best) const { return fits(best) && seconds >= best->seconds * (1 - 1e-9); }
+
+    /// Estimates a grid in full.
+    void consider(std::optional<Found>& best, const RankedGrid& grid) {
+        if (options_.links && !known_.insert(grid.target).second) return;
+        if (!candidates_) candidates_.emplace(unmapped_, grid_, options_);
+        const auto& axes = mapped(grid);
+        if (is_slower(candidates_->least_seconds(axes), best)) return;
+        auto candidate = candidates_->candidate(axes);
+        if (is_slower(candidates_->average_seconds(candidate), best)) return;
+        Found found;
+        found.plan = candidates_->fitting_plan(candidate);
+        found.bytes = workspace_bound(found.plan, options_);
+        found.seconds = candidates_->average_seconds(candidate);
+        if (found.is_better_than(best, options_)) best = std::move(found);
     }
 
     /// The mapping of each axis on a grid.

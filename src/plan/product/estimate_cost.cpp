@@ -43,18 +43,19 @@ const std::vector<Links::Way>& ways_of(const Movement& movement, const PlanOptio
     return options.links->gathers(among);
 }
 
-}  // namespace
-
-const Links::Way& fastest_way(std::span<const Links::Way> ways, double bytes, const MachineModel& machine) {
-    return *std::min_element(ways.begin(), ways.end(), [&](const auto& a, const auto& b) {
-        return a.seconds(bytes / machine.bytes_per_second) < b.seconds(bytes / machine.bytes_per_second);
-    });
+/// @param sending, messages  see Links::Way
+const Links::Way& fastest_way(std::span<const Links::Way> ways, double sending, double messages) {
+    return *std::min_element(ways.begin(), ways.end(),
+                             [&](const auto& a, const auto& b) { return a.seconds(sending, messages) < b.seconds(sending, messages); });
 }
+
+}  // namespace
 
 std::vector<RelayStage> fastest_stages(const Movement& movement, double bytes, const PlanOptions& options) {
     std::vector<RelayStage> result;
     if (!options.links) return result;
-    for (const auto& stage : fastest_way(ways_of(movement, options), bytes, options.machine).stages) {
+    const double sending = bytes / options.machine.bytes_per_second;
+    for (const auto& stage : fastest_way(ways_of(movement, options), sending, message_count(movement)).stages) {
         auto& own = result.emplace_back();
         own.way = stage.way;
         for (int t = 0; t < movement.to.grid().dimensions(); ++t)
@@ -88,9 +89,10 @@ double estimated_seconds(const Movement& movement, std::int64_t element_bytes, c
     const auto elements = written_elements(movement);
     const auto bytes = elements * static_cast<double>(element_bytes);
     if (ranks == 1) return bytes / machine.copied_bytes_per_second;
-    const double moved = bytes * (1 - 1 / ranks), sending = moved / machine.bytes_per_second;
+    const double sending = bytes * (1 - 1 / ranks) / machine.bytes_per_second, messages = message_count(movement);
     return 2 * elements * machine.listed_element_seconds +
-           (options.links ? fastest_way(ways_of(movement, options), moved, machine).seconds(sending) : sending);
+           (options.links ? fastest_way(ways_of(movement, options), sending, messages).seconds(sending, messages)
+                          : sending + messages * machine.message_seconds);
 }
 
 double preparing_seconds(const Movement& movement, const MachineModel& machine) {
@@ -127,14 +129,18 @@ double CostModel::products(const std::vector<double>& length, const std::vector<
     return products;
 }
 
+double CostModel::sending_seconds(const Moved& moved, std::span<const Links::Way> ways) const {
+    const double sending = moved.words * element_bytes_ / machine_.bytes_per_second;
+    const double messages = std::min(moved.messages, std::ceil(moved.words));
+    return fastest_way(ways, sending, messages).seconds(sending, messages);
+}
+
 /// Seconds of the messages of an operand, in all windows.
 double CostModel::moving_seconds(const Candidate& candidate, std::size_t o, const WindowParts& parts) const {
-    const auto& operand = candidate.operands[o];
-    const double repetitions = parts.repetitions, count = parts.parts;
-    if (operand.ways.empty()) return repetitions * (operand.words * element_bytes_) / machine_.bytes_per_second;
-    if (operand.words == 0) return 0;
-    const double bytes = operand.words * element_bytes_ / count;
-    return repetitions * count * fastest_way(operand.ways, bytes, machine_).seconds(bytes / machine_.bytes_per_second);
+    const auto& [in_place, as_stored, moved, ways] = candidate.operands[o];
+    if (moved.words == 0) return 0;
+    const Moved once{moved.words / static_cast<double>(parts.parts), moved.messages};
+    return static_cast<double>(parts.repetitions * parts.parts) * (ways.empty() ? sending_seconds(once) : sending_seconds(once, ways));
 }
 
 RankWork CostModel::work(const Candidate& candidate) const {
@@ -145,17 +151,14 @@ RankWork CostModel::work(const Candidate& candidate) const {
         accessed += accessed_of(space.first) + (space.second.empty() ? 0 : accessed_of(space.second)) + accessed_of(space.result);
     work.multiplying = multiplying_seconds(products(candidate.length, candidate.windows), accessed);
     work.copied = 2 * candidate.out_of_order;
-    bool pays_messages = false;
     for (std::size_t o = 0; o < candidate.operands.size(); ++o) {
         const auto& operand = candidate.operands[o];
         if (operand.in_place) continue;
         const auto parts = this->parts(candidate, o);
-        const double repetitions = parts.repetitions, words = operand.words * repetitions;
+        const double repetitions = parts.repetitions, words = operand.moved.words * repetitions;
         work.sending += moving_seconds(candidate, o, parts);
-        pays_messages = pays_messages || (words > 0 && operand.ways.empty());
         work.copied += 2 * block_size(operands_[o], candidate.length) * repetitions + 2 * words;
     }
-    if (pays_messages) work.sending += static_cast<double>(window_count(candidate.windows)) * machine_.message_seconds;
     return work;
 }
 
@@ -170,7 +173,7 @@ double CostModel::memory(const Candidate& candidate) const {
     for (std::size_t o = 0; o < candidate.operands.size(); ++o) {
         if (candidate.operands[o].in_place) continue;
         working += block_size(operands_[o], length);
-        const double in_parts = 2 * candidate.operands[o].words / static_cast<double>(parts(candidate, o).parts);
+        const double in_parts = 2 * candidate.operands[o].moved.words / static_cast<double>(parts(candidate, o).parts);
         messages = candidate.streams ? messages + in_parts : std::max(messages, in_parts);
     }
     return (working + messages) * element_bytes_;
@@ -183,7 +186,7 @@ PlanCost CostModel::cost(const Candidate& candidate) const {
     cost.useful_flops = useful_products_ * flops_per_product_;
     cost.working_bytes = saturated(memory(candidate));
     for (std::size_t o = 0; o < candidate.operands.size(); ++o)
-        cost.words.push_back(static_cast<std::int64_t>(candidate.operands[o].words * parts(candidate, o).repetitions));
+        cost.words.push_back(static_cast<std::int64_t>(candidate.operands[o].moved.words * parts(candidate, o).repetitions));
     return cost;
 }
 

@@ -1,9 +1,11 @@
 /// Modelled time and memory of a plan, fast enough for a search over thousands of grids.
 #pragma once
 
+#include "plan/movement/moved_words.hpp"
 #include "plan/product/product_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -21,7 +23,7 @@ struct Candidate {
     struct Operand {
         bool in_place = false;             ///< the tensor's own array is used; nothing moves
         bool as_stored = false;            ///< the tensor's own array is mapped as the axes are
-        double words = 0;                  ///< see MovedWords; none in place
+        Moved moved{};                     ///< see MovedWords; no words in place
         std::span<const Links::Way> ways;  ///< in which it may move; none where every rank is equally far from every other
     };
     std::vector<double> length;              ///< by axis: indices of the busiest rank
@@ -50,8 +52,13 @@ public:
 
     /// Seconds of multiplications that read and write so many elements.
     double multiplying_seconds(double products, double accessed) const;
-    /// Seconds in which a rank sends so many elements, if every rank is equally far from every other.
-    double sending_seconds(double elements) const { return elements * element_bytes_ / machine_.bytes_per_second; }
+    /// Seconds in which a rank sends so much, if every rank is equally far from every other.
+    double sending_seconds(const Moved& moved) const {
+        return moved.words * element_bytes_ / machine_.bytes_per_second +
+               std::min(moved.messages, std::ceil(moved.words)) * machine_.message_seconds;
+    }
+    /// The same in the fastest of some ways.
+    double sending_seconds(const Moved& moved, std::span<const Links::Way> ways) const;
     double copying_seconds(double elements) const { return elements * element_bytes_ / machine_.copied_bytes_per_second; }
     /// Multiplications of all local products with so many indices of each axis, in all windows.
     double products(const std::vector<double>& length, const std::vector<Window>& windows = {}) const;
@@ -78,9 +85,6 @@ inline double block_size(const std::vector<int>& axes, const std::vector<double>
     for (int a : axes) product *= length[a];
     return product;
 }
-
-/// The fastest of some ways to move so many bytes. @param ways  at least one
-const Links::Way& fastest_way(std::span<const Links::Way> ways, double bytes, const MachineModel& machine);
 
 /// The stages of the fastest way of a movement between all ranks, if it may be relayed. @param bytes  that a rank receives
 std::vector<RelayStage> fastest_stages(const Movement& movement, double bytes, const PlanOptions& options);

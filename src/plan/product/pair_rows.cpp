@@ -114,7 +114,7 @@ std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t sta
     plan.operands[result] = working_copy(plan, result, free, layout.mapping(0).torus);
     plan.chain.back().axes = free;
     for (const auto o : {other, result}) {
-        candidate.operands[o].words = moved_words(plan.tensor(o), plan.operands[o]);
+        candidate.operands[o].moved = moved_words(plan.tensor(o), plan.operands[o]);
         if (options.links) candidate.operands[o].ways = options.links->irregular();
     }
     plan.cost = CostModel(unmapped, options.machine).cost_by_rows(plan, candidate);

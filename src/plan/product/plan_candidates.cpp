@@ -38,11 +38,13 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
         storage_.push_back(storage_of(plan_, o));
         on_grid_.push_back(layout.grid() == grid);
         owned_.push_back(unpacked_elements(layout));
-        moved_.emplace_back(plan_.tensor(o), grid, ranks_);
+        tables_.emplace_back(plan_.tensor(o), grid, ranks_);
         for (int s = 0; s < layout.slots(); ++s)
             may_bound_words_ = may_bound_words_ && !layout.mapping(s).rows && !layout.mapping(s).is_blocks();
     }
     plan_.spec.output_is_free = plan_.spec.output_is_free && storage_.back().may_scatter;
+    for (int t = 0; t < grid.dimensions() && on_grid_.back(); ++t)
+        if (plan_.spec.output.layout.slot_of_torus(t) < 0) copied_.push_back(t);
     may_bound_words_ = may_bound_words_ && grid.ranks() > 1;
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
         const auto& axis = plan_.axes[a];
@@ -50,7 +52,7 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
         plan_.weight *= axis.constant_weight();
         auto& match = match_.emplace_back(plan_.operands.size());
         for (std::size_t o = 0; o <= result(); ++o)
-            if (axis.in(o)) match[o] = moved_[o].match(axis.labels, axis.tree[o]->kind);
+            if (axis.in(o)) match[o] = tables_[o].match(axis.labels, axis.tree[o]->kind);
     }
     const bool is_matrix_product = std::all_of(plan_.axes.begin(), plan_.axes.end(), [&](const auto& axis) {
         return !axis.is_contracted() || (axis.in(0) && axis.in(result() - 1));
@@ -84,17 +86,19 @@ const WantedSlot& PlanCandidates::wanted(std::size_t a, MappedAxis& mapped) {
 double PlanCandidates::least_seconds(const Mapped& axes) {
     length_.clear();
     for (const auto* axis : axes) length_.push_back(axis->length);
-    double moved = 0;
+    Moved moved;
     RankWork work;
     work.multiplying = model_.multiplying_seconds(model_.products(length_), 0);
     for (std::size_t o = 0; o <= result() && may_bound_words_; ++o) {
         const double size = block_size(plan_.operands[o].axes, length_), words = size - owned_[o];
         if (words <= 0 || (o == result() && plan_.spec.output_is_free)) continue;
-        moved += words;
+        moved.words += words;
+        if (!options_.links) moved.messages += words / std::max(1.0, owned_[o]);  // no rank has more for another one
         work.copied += 2 * size + 2 * words;
     }
     const double runs = static_cast<double>(options_.expected_runs), least = options_.links ? options_.links->least_cost() : 1;
-    work.sending = model_.sending_seconds(moved * least) / runs;
+    moved.words *= least;
+    work.sending = model_.sending_seconds(moved) / runs;
     work.copied /= runs;
     return model_.seconds(work);
 }
@@ -180,25 +184,30 @@ void PlanCandidates::copy_what_does_not_fold(GridCandidate& candidate) const {
 /// Sets what an operand lacks and in which ways it comes. @param there  where the tensor lies; null: where it is now
 void PlanCandidates::move_from(GridCandidate& candidate, std::size_t o, const Mapped* there) {
     auto& operand = candidate.operands[o];
-    operand.words = there != nullptr ? words_from(candidate, o, *there) : words(candidate, o);
+    operand.moved = there != nullptr ? moved_from(candidate, o, *there) : moved(candidate, o);
     if (options_.links) operand.ways = ways(candidate, o, there);
 }
 
 /// What an operand lacks of its block where it is.
-double PlanCandidates::words(const GridCandidate& candidate, std::size_t o) {
-    if (plan_.grid.ranks() == 1) return 0;
+Moved PlanCandidates::moved(const GridCandidate& candidate, std::size_t o) {
+    if (plan_.grid.ranks() == 1) return {};
     shares_.clear();
     for (const std::size_t a : plan_.operands[o].axes) {
         auto& share = candidate.axes[a]->share[o];
-        if (!share) share = moved_[o].share(match_[a][o], wanted(a, *candidate.axes[a]));
+        if (!share) share = tables_[o].share(match_[a][o], wanted(a, *candidate.axes[a]));
         shares_.push_back(&*share);
     }
-    return moved_[o].count(shares_);
+    double copies = 1;
+    for (std::size_t i = 0; o == result() && i < copied_.size(); ++i) {
+        const auto lies_along = [&](const MappedAxis* axis) { return contains(axis->torus, copied_[i]); };
+        if (std::any_of(candidate.axes.begin(), candidate.axes.end(), lies_along)) copies *= plan_.grid.lengths[copied_[i]];
+    }
+    return tables_[o].count(shares_, copies);
 }
 
 /// What a tensor that lies as scattered() says lacks of its block: all but its own part.
-double PlanCandidates::words_from(const GridCandidate& candidate, std::size_t o, const Mapped& there) {
-    if (plan_.grid.ranks() == 1) return 0;
+Moved PlanCandidates::moved_from(const GridCandidate& candidate, std::size_t o, const Mapped& there) {
+    if (plan_.grid.ranks() == 1) return {};
     block_.clear();
     own_.clear();
     for (std::size_t s = 0; s < there.size(); ++s) {
@@ -206,7 +215,7 @@ double PlanCandidates::words_from(const GridCandidate& candidate, std::size_t o,
         own_.push_back(&wanted(a, *there[s]));
         block_.push_back(&wanted(a, *candidate.axes[a]));
     }
-    return moved_[o].count_lacking(block_, own_);
+    return tables_[o].count_lacking(block_, own_);
 }
 
 /// The ways in which an operand may move. @param there  where the tensor lies; null: where it is now
@@ -337,7 +346,7 @@ double PlanCandidates::average_seconds(const GridCandidate& candidate) {
         move_from(later, o, &*stay);
         auto& operand = later.operands[o];
         operand.in_place = operand.as_stored = is_as_wanted(candidate, o, *stay);
-        if (operand.in_place) operand.words = 0;
+        if (operand.in_place) operand.moved = {};
     }
     copy_what_does_not_fold(later);
     return (first + (runs - 1) * model_.seconds(later)) / runs;
@@ -350,7 +359,8 @@ std::optional<PlanCandidates::Mapped> PlanCandidates::where_it_stays(const GridC
         window_parts(candidate.windows, plan_.axes, o).fastest)
         return std::nullopt;
     auto there = scattered(candidate.axes, o);
-    if (there && static_cast<std::int64_t>(words_from(candidate, o, *there)) >= static_cast<std::int64_t>(operand.words)) there.reset();
+    if (there && static_cast<std::int64_t>(moved_from(candidate, o, *there).words) >= static_cast<std::int64_t>(operand.moved.words))
+        there.reset();
     return there;
 }
 
@@ -400,7 +410,7 @@ void PlanCandidates::set_stages(ProductPlan& plan, const GridCandidate& candidat
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (plan.operands[o].in_place) continue;
         const auto movement = plan.movement(o);
-        const auto bytes = candidate.operands[o].words * static_cast<double>(movement.message_bytes(plan.spec.element_bytes));
+        const auto bytes = candidate.operands[o].moved.words * static_cast<double>(movement.message_bytes(plan.spec.element_bytes));
         plan.stages[o] = fastest_stages(movement, bytes / plan.parts(o), options_);
     }
 }

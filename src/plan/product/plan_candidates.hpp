@@ -68,8 +68,8 @@ private:
     void move_from(GridCandidate& candidate, std::size_t o, const Mapped* there);
     bool is_as_stored(std::size_t o, const Mapped& axes) const;
     const WantedSlot& wanted(std::size_t axis, MappedAxis& mapped);
-    double words(const GridCandidate& candidate, std::size_t o);
-    double words_from(const GridCandidate& candidate, std::size_t o, const Mapped& there);
+    Moved moved(const GridCandidate& candidate, std::size_t o);
+    Moved moved_from(const GridCandidate& candidate, std::size_t o, const Mapped& there);
     std::span<const Links::Way> ways(const GridCandidate& candidate, std::size_t o, const Mapped* there) const;
     MappedAxis& further_along(std::size_t axis, MappedAxis& mapped, Dimensions further);
     std::optional<Mapped> scattered(const Mapped& axes, std::size_t o);
@@ -86,9 +86,10 @@ private:
     std::vector<TensorStorage> storage_;  // by operand
     std::vector<bool> on_grid_;
     std::vector<double> owned_;      // elements that a rank has of an operand, unpacked
+    std::vector<int> copied_;        // torus dimensions along which the output has copies
     std::optional<FoldOrder> fold_;  // of a product of two factors or a sum of one
     CountedRanks ranks_;
-    std::vector<MovedWords> moved_;              // by operand
+    std::vector<MovedWords> tables_;             // by operand
     std::vector<std::vector<SlotMatch>> match_;  // by axis and operand, see MovedWords::match()
     std::vector<int> weighted_axes_;
     bool may_bound_words_ = true;  // no slot is spread by rows, of which the ranks that are counted may have few, or in blocks

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -30,8 +32,7 @@ public:
                const Width& width)
         : plan_(unmapped), targets_(targets), options_(options), grid_(grid), model_(unmapped, options.machine),
           is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), knows_links_(options.links != nullptr),
-          word_seconds_(model_.seconds({.sending = model_.sending_seconds(1), .copied = 2})), width_(width),
-          in_blocks_(unmapped.axes.size(), false), kinds_(targets.size()) {
+          copying_word_(model_.copying_seconds(2)), width_(width), in_blocks_(unmapped.axes.size(), false), kinds_(targets.size()) {
         for (const auto& target : targets)
             if (target.position > 0) in_blocks_[target.axis] = true;
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
@@ -64,33 +65,68 @@ public:
         return result;
     }
 
+    /// Targets that follow each other along the torus, each with dimensions that do, so that its ranks are neighbours. Few targets come
+    /// first, and so many are looked at.
+    std::vector<RankedGrid> plain() {
+        constexpr std::size_t most_plain = 1024;
+        for (int t = 0; t < grid_.dimensions(); ++t) decide(t);
+        std::vector<RankedGrid> result;
+        std::vector<int> target_of(grid_.lengths.size(), no_target);
+        for (std::size_t parts = 1; parts <= targets_.size() && result.size() < most_plain; ++parts)
+            add_plain(result, target_of, 0, parts, most_plain);
+        std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+        return result;
+    }
+
 private:
+    /// Gives the dimensions from one on to so many targets.
+    void add_plain(std::vector<RankedGrid>& result, std::vector<int>& target_of, std::size_t first, std::size_t parts, std::size_t most) {
+        if (parts == 0) {
+            if (auto grid = priced(target_of)) result.push_back(*grid);
+            return;
+        }
+        const auto known = target_of.begin() + static_cast<std::ptrdiff_t>(first);
+        for (std::size_t target = 0; target < targets_.size(); ++target) {
+            if (std::find(target_of.begin(), known, target) != known) continue;
+            for (auto end = parts > 1 ? first + 1 : target_of.size(); end + parts <= target_of.size() + 1; ++end) {
+                if (result.size() >= most) return;
+                std::fill(known, target_of.begin() + static_cast<std::ptrdiff_t>(end), static_cast<int>(target));
+                add_plain(result, target_of, end, parts - 1, most);
+            }
+        }
+    }
+
     /// What leaves one operand where it is.
     void add_stationary(std::vector<RankedGrid>& result) {
         for (const auto& operand : operands_) {
             if (operand.spread.empty()) continue;
-            RankedGrid grid;
             std::vector<int> target_of(grid_.lengths.size(), no_target);
-            std::vector<std::int64_t> grid_lengths(targets_.size(), 1);
             for (const auto& [target, torus] : operand.spread)
-                for (int t : torus) {
-                    target_of[t] = target;
-                    grid_lengths[target] *= grid_.lengths[t];
-                }
-            grid.target.fill(no_target);
-            std::copy(target_of.begin(), target_of.end(), grid.target.begin());
-            const auto is_same = [&](const RankedGrid& known) { return known.target == grid.target; };
-            const auto extends_too_far = [&](const GridTarget& target) { return grid_lengths[&target - targets_.data()] > target.extent; };
-            if (std::any_of(result.begin(), result.end(), is_same) || std::any_of(targets_.begin(), targets_.end(), extends_too_far))
-                continue;
-            find_places(target_of.data(), 0);
-            Kinds kinds(targets_.size());
-            kinds.add(grid_lengths);
-            describe(kinds, 0, target_of);
-            grid.seconds = seconds(kinds, 0, 0, target_of[0]);
+                for (int t : torus) target_of[t] = target;
+            const auto grid = priced(target_of);
+            const auto is_same = [&](const RankedGrid& known) { return known.target == grid->target; };
+            if (!grid || std::any_of(result.begin(), result.end(), is_same)) continue;
             const auto is_before = [](const RankedGrid& a, const RankedGrid& b) { return a.seconds < b.seconds; };
-            result.insert(std::upper_bound(result.begin(), result.end(), grid, is_before), grid);
+            result.insert(std::upper_bound(result.begin(), result.end(), *grid, is_before), *grid);
         }
+    }
+
+    /// An assignment of all torus dimensions; none where a target is too short for it.
+    std::optional<RankedGrid> priced(const std::vector<int>& target_of) {
+        std::vector<std::int64_t> grid_lengths(targets_.size(), 1);
+        for (std::size_t t = 0; t < target_of.size(); ++t)
+            if (target_of[t] >= 0) grid_lengths[target_of[t]] *= grid_.lengths[t];
+        for (std::size_t i = 0; i < targets_.size(); ++i)
+            if (grid_lengths[i] > targets_[i].extent) return std::nullopt;
+        RankedGrid grid;
+        grid.target.fill(no_target);
+        std::copy(target_of.begin(), target_of.end(), grid.target.begin());
+        find_places(target_of.data(), 0);
+        Kinds kinds(targets_.size());
+        kinds.add(grid_lengths);
+        describe(kinds, 0, target_of);
+        grid.seconds = seconds(kinds, 0, 0, target_of[0]);
+        return grid;
     }
 
     /// An operand as the estimate sees it.
@@ -100,12 +136,22 @@ private:
         double owned = 0;            // elements on a rank
         bool is_lasting = false, is_free = false;
         std::vector<std::pair<int, std::vector<int>>> spread;  // targets and the torus dimensions of their layout, in order
+        /// Ranks along a slot, or along a label of a group in blocks.
+        struct Sources {
+            int target;             // no_target: the slot is taken apart
+            std::vector<int> axes;  // then those that it has labels of
+            std::vector<int> torus;
+            std::int64_t ranks;  // along the dimensions that are decided; all on another grid
+        };
+        std::vector<Sources> sources;
+        bool is_on_grid = false;
     };
     /// What an operand needs with given numbers of ranks along the targets.
     struct Need {
-        double block = 1;      // elements
-        double useful = 1;     // of what a rank owns, if the torus dimensions along its axes are others than before
-        double scattered = 0;  // elements that a rank moves where each of those that have a block, or parts of it, keeps its share
+        double block = 1;     // elements
+        double useful = 1;    // of what a rank owns, if the torus dimensions along its axes are others than before
+        double messages = 1;  // that bring what a rank lacks of its block
+        Moved scattered{};    // where each of those that have a block, or parts of it, keeps its share
     };
     /// Numbers of ranks along every target. States of a kind differ only in what already lies right.
     struct Kinds {
@@ -159,16 +205,31 @@ private:
         result.owned = unpacked_elements(tensor.layout);
         result.is_lasting = tensor.is_lasting;
         result.is_free = o == plan_.result() && plan_.spec.output_is_free;
-        if (!(tensor.layout.grid() == grid_)) return result;
+        result.is_on_grid = tensor.layout.grid() == grid_;
+        const auto add = [&](int target, const std::vector<int>& torus, std::span<const int> dimensions) {
+            auto& own = result.sources.emplace_back();
+            own = {target, {}, torus, result.is_on_grid ? 1 : RanksAlong{tensor.layout.grid(), torus}.count()};
+            if (target >= 0 && result.is_on_grid) result.spread.emplace_back(target, torus);
+            for (const int a : result.axes)
+                if (target < 0 && std::any_of(dimensions.begin(), dimensions.end(),
+                                              [&](int d) { return contains(plan_.axes[a].labels, tensor.labels[d]); }))
+                    own.axes.push_back(a);
+        };
         for (int s = 0; s < tensor.layout.slots(); ++s) {
             const auto& mapping = tensor.layout.mapping(s);
-            const auto& dimensions = tensor.layout.slot_dimensions(s);
-            if (const int t = target_of(axis_of_slot(plan_, o, s)); t >= 0) result.spread.emplace_back(t, mapping.torus);
+            const std::span<const int> dimensions = tensor.layout.slot_dimensions(s);
+            if (!mapping.is_blocks()) add(target_of(axis_of_slot(plan_, o, s)), mapping.torus, dimensions);
             for (std::size_t i = 0; i < mapping.torus_by_position.size(); ++i)
-                if (const int t = target_of_label(tensor.labels[dimensions[i]]); t >= 0)
-                    result.spread.emplace_back(t, mapping.torus_by_position[i]);
+                add(target_of_label(tensor.labels[dimensions[i]]), mapping.torus_by_position[i], dimensions.subspan(i, 1));
         }
         return result;
+    }
+
+    /// A torus dimension is given to targets from now on.
+    void decide(int t) {
+        for (auto& operand : operands_)
+            for (auto& own : operand.sources)
+                if (operand.is_on_grid && contains(own.torus, t)) own.ranks *= grid_.lengths[t];
     }
 
     /// The target that is this label.
@@ -218,7 +279,12 @@ private:
             for (std::size_t t = 0; t < targets_.size(); ++t)
                 if (operand.is_along[t]) along *= grid_lengths[t];
             const double elements = block_size(operand.axes, length_);
-            kinds.needs.push_back({elements, operand.owned / along, elements * (1 - along / all)});
+            double sources = 1;
+            for (const auto& own : operand.sources)
+                sources *= own.target >= 0 ? static_cast<double>(own.ranks / std::gcd(own.ranks, grid_lengths[own.target]))
+                                           : occupied_ranks(own.ranks, block_size(own.axes, length_));
+            kinds.needs.push_back(
+                {elements, operand.owned / along, std::max(1.0, sources - 1), {elements * (1 - along / all), all / along - 1}});
         }
     }
 
@@ -258,41 +324,53 @@ private:
         for (std::size_t o = 0; o < operands_.size(); ++o) places_[o] = place_of(operands_[o], target_of, t);
     }
 
-    /// What a byte costs on the links in the first run and in later ones, if the ranks that have the same block gather it.
-    std::pair<double, double> link_costs(std::size_t o, int t, int target, std::size_t follows) const {
-        if (!is_whole_) {
-            const double cost = options_.links->irregular().front().cost;
-            return {cost, cost};
-        }
+    /// The ways on the links in the first run and in later ones, if the ranks that have the same block gather it.
+    std::array<std::span<const Links::Way>, 2> ways(std::size_t o, int t, int target, std::size_t follows) const {
+        const auto& links = *options_.links;
+        if (!is_whole_) return {links.irregular(), links.irregular()};
         const bool is_further = target >= 0 && !operands_[o].is_along[target];
-        const double later = options_.links->gather_cost(places_[o].among | (is_further ? dimension(t) : 0));
-        return {operands_[o].spread.empty() ? later : options_.links->cost(places_[o].moved[follows]), later};
+        const auto among = places_[o].among | (is_further ? dimension(t) : 0), moved = places_[o].moved[follows];
+        const auto& later = links.gathers(among);
+        if (operands_[o].spread.empty()) return {later, later};
+        return {(moved & ~among) == 0 ? links.gathers(moved) : links.exchange(moved), later};
     }
 
     /// Seconds of a state in places_ that gives dimension t to a target.
     double seconds(const Kinds& kinds, std::size_t kind, int t, int target) const {
         if (grid_.ranks() == 1) return kinds.multiplying[kind];
         const double runs = options_.expected_runs;
-        double words = 0;
+        double seconds = kinds.multiplying[kind];
         for (std::size_t o = 0; o < operands_.size(); ++o) {
             const auto& need = kinds.needs[kind * operands_.size() + o];
             const auto& place = places_[o];
             const std::size_t follows = target == place.own ? 1 : 0;
-            const auto [first_cost, later_cost] = knows_links_ ? link_costs(o, t, target, follows) : std::pair(1.0, 1.0);
+            std::array<std::span<const Links::Way>, 2> ways;
+            if (knows_links_) ways = this->ways(o, t, target, follows);
             if (operands_[o].is_free) {
-                words += need.scattered * later_cost;
+                seconds += moving_seconds(need.scattered, ways[1]);
                 continue;
             }
-            const double now = std::max(0.0, need.block - need.useful * place.kept[follows]);
-            const double later = operands_[o].is_lasting ? std::min(now, need.scattered) : now;
-            const double first = now * first_cost;
-            words += runs > 1 ? (first + (runs - 1) * later * later_cost) / runs : first;
+            const Moved now{std::max(0.0, need.block - need.useful * place.kept[follows]), need.messages};
+            const double first = moving_seconds(now, ways[0]);
+            if (runs == 1) {
+                seconds += first;
+                continue;
+            }
+            const auto& later = operands_[o].is_lasting && need.scattered.words < now.words ? need.scattered : now;
+            seconds += (first + (runs - 1) * moving_seconds(later, ways[1])) / runs;
         }
-        return kinds.multiplying[kind] + words * word_seconds_;
+        return seconds;
+    }
+
+    /// Seconds to move words, with copies to and from messages. @param ways  none where every rank is equally far from every other
+    double moving_seconds(const Moved& moved, std::span<const Links::Way> ways) const {
+        if (moved.words == 0) return 0;
+        return moved.words * copying_word_ + (ways.empty() ? model_.sending_seconds(moved) : model_.sending_seconds(moved, ways));
     }
 
     /// The states behind those of a beam, with one torus dimension more.
     std::vector<State> extended(const std::vector<State>& beam, int t, const std::vector<int>& rows) {
+        decide(t);
         const auto width = grid_.lengths.size(), choices = targets_.size() + 1;
         const auto length = grid_.lengths[t];
         const auto before = std::move(kinds_.lengths);
@@ -360,7 +438,7 @@ private:
     CostModel model_;
     bool is_whole_;  // all ranks take part
     bool knows_links_;
-    double word_seconds_;  // to move an element, with its copies to and from messages
+    double copying_word_;  // seconds to copy an element to a message and from it
     Width width_;
     AxesInBlocks in_blocks_;
     std::vector<Operand> operands_;
@@ -417,6 +495,12 @@ std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vec
         if (!options.machine.is_worth_planning(static_cast<double>(options.expected_runs) * found.front().seconds)) return found;
     }
     return search(wide);
+}
+
+std::vector<RankedGrid> plain_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid,
+                                    const PlanOptions& options) {
+    if (grid.ranks() == 1) return {};
+    return GridSearch(unmapped, targets, grid, options, narrow).plain();
 }
 
 }  // namespace arges

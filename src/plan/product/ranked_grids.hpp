@@ -37,4 +37,9 @@ struct RankedGrid {
 std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid,
                                      const PlanOptions& options, std::size_t most);
 
+/// Assignments that one would make by hand, by ascending seconds: each target is given dimensions that follow each other, so that its ranks
+/// are neighbours. On a ring of 64 they are rows, columns, 2 x 32, 4 x 16, ... of each pair of axes, 2 x 2 x 16, ... of each three.
+std::vector<RankedGrid> plain_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid,
+                                    const PlanOptions& options);
+
 }  // namespace arges
