@@ -93,7 +93,8 @@ double PlanCandidates::least_seconds(const Mapped& axes) {
         const double size = block_size(plan_.operands[o].axes, length_), words = size - owned_[o];
         if (words <= 0 || (o == result() && plan_.spec.output_is_free)) continue;
         moved.words += words;
-        if (!options_.links) moved.messages += words / std::max(1.0, owned_[o]);  // no rank has more for another one
+        // No rank has more for another one; where groups are taken apart, messages are an estimate.
+        if (!options_.links && storage_[o].fits) moved.messages += words / std::max(1.0, owned_[o]);
         work.copied += 2 * size + 2 * words;
     }
     const double runs = static_cast<double>(options_.expected_runs), least = options_.links ? options_.links->least_cost() : 1;
