@@ -58,18 +58,12 @@ public:
     }
 
 private:
-    static constexpr std::size_t max_full_estimates = 96;
-
     std::vector<RankedGrid> grids_ranked_with(const PlanOptions& ranking) const {
         return ranked_grids(unmapped_, targets_, grid_, ranking, std::numeric_limits<std::size_t>::max());
     }
 
     void improve(std::optional<Found>& best, const std::vector<RankedGrid>& grids) {
-        std::size_t looked_at = 0;
-        for (const auto& grid : grids) {
-            if (is_slower(grid.seconds, best) || (looked_at++ >= max_full_estimates && fits(best))) break;
-            consider(best, grid);
-        }
+        for (const auto& grid : grids) consider(best, grid);
     }
 
     bool fits(const std::optional<Found>& best) const { return best && best->bytes <= options_.memory_limit; }

@@ -428,6 +428,13 @@ ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {
             result.windows = candidate.windows;
             result.cost = model_.cost(candidate);
         }
+        // Ranges that are all equally long may take less time than fewer that are not.
+        for (auto further = candidate; !further.windows.empty() && cut_once(further);)
+            if (model_.seconds(further) < model_.seconds(candidate)) {
+                candidate = further;
+                result.windows = candidate.windows;
+                result.cost = model_.cost(candidate);
+            }
         result.move_whole_inputs_only();
     }
     if (candidate.windows.empty()) return result;

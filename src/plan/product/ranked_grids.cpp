@@ -24,7 +24,7 @@ constexpr int no_target = -1, undecided = -2;
 struct Width {
     std::size_t of_all_ranks, with_idle_ranks, variants;
 };
-constexpr Width wide{192, 32, 6}, narrow{12, 8, 2};
+constexpr Width wide{192, 32, 6}, narrow{24, 8, 2};
 
 class GridSearch {
 public:
