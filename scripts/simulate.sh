@@ -27,10 +27,13 @@ csv=${CSV:-$build/simulated.csv}
 failed=0
 rows_before=$(wc -l < "$csv")
 
+product() { awk -v a="$1" -v b="$2" 'BEGIN { print a * b }'; }
+
 # Hosts of a rank each, or nodes of several ranks; how they are linked; what a rank can send; and the same in lines of a machine file.
+# places: the lengths by which hosts are numbered, first fastest, where coordinates are known.
 describe() {
     local machine=$1 lengths
-    per_host=1
+    per_host=1 places=""
     case $machine in
     fat*)
         lengths=${machine#fat}
@@ -44,11 +47,16 @@ describe() {
         IFS=x read -r groups chassis routers nodes <<< "$lengths"
         hosts=$((groups * chassis * routers * nodes)) rate=$link_rate
         topology="DRAGONFLY\" topo_parameters=\"$groups,$group_cables;$chassis,1;$routers,1;$nodes"
-        known="ranks_per_node = $((hosts / groups))\nnode_bytes_per_second = $(((groups - 1) * group_cables * 2))e9\nlink_seconds = 2e-6\n"
+        # The nodes of a router send no more than one link carries to other routers (measured). Routes leave a group by the one router that
+        # has the cables, to which a link leads from each other chassis.
+        local leaving=$((group_cables < chassis ? group_cables : chassis))
+        places=${nodes}x${routers}x${chassis}x${groups}
+        known="levels = $places\nlevel_bytes_per_second = $rate $link_rate 0 0\nlink_seconds = 1e-6\n"
+        known+="level_pair_bytes_per_second = 0 $link_rate $(product $routers $link_rate) $(product $leaving $link_rate)\n"
         ;;
     *)
         local crosses=${machine//[0-9]/}
-        hosts=$((${machine//x/*})) rate=$((4 * (${#crosses} + 1)))e9
+        hosts=$((${machine//x/*})) rate=$((4 * (${#crosses} + 1)))e9 places=$machine
         topology="TORUS\" topo_parameters=\"${machine//x/,}"
         known="link_bytes_per_second = $link_rate\nlink_seconds = 1e-6\n"
         ;;
@@ -75,14 +83,9 @@ XML
         }
         for (r = 0; r < n; ++r) print "node-" host[r]
     }' > "$build/$machine.hosts"
-    case $machine in
-    fat* | dragonfly*) ;;
-    *)
-        awk -F - -v shape="$machine" 'BEGIN { d = split(shape, length_of, "x") }
-            { text = ""; h = $2; for (i = 1; i <= d; ++i) { text = text h % length_of[i] " "; h = int(h / length_of[i]) } print text }' \
-            "$build/$machine.hosts" > "$build/$machine.coordinates"
-        ;;
-    esac
+    [ -z "$places" ] || awk -F - -v shape="$places" 'BEGIN { d = split(shape, length_of, "x") }
+        { text = ""; h = $2; for (i = 1; i <= d; ++i) { text = text h % length_of[i] " "; h = int(h / length_of[i]) } print text }' \
+        "$build/$machine.hosts" > "$build/$machine.coordinates"
 }
 
 # What the planner is told: a machine file, and whether ranks are to be reordered.
@@ -97,7 +100,7 @@ write_knowledge() {
     *) shape=$as ;;
     esac
     if [ "$as" = ordered ]; then
-        [ -n "$shape" ] && coordinates=$build/$machine.coordinates || rank_order=machine
+        [ -n "$places" ] && coordinates=$build/$machine.coordinates || rank_order=machine
     fi
     {
         if [ "$computes" = yes ]; then

@@ -18,13 +18,16 @@ class World;
 
 /// What is known of the interconnect beside the shape that a World is given.
 struct Interconnect {
-    Torus torus;                                ///< of a World of as many ranks that is given none; without lengths: none
-    std::vector<double> link_bytes_per_second;  ///< each way, by torus dimension, or one for all; empty: what a rank sends
-    double link_seconds = 0;                    ///< latency of a link
-    std::int64_t ranks_per_node = 0;            ///< 0: as detected
-    double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
-    double on_node_bytes_per_second = 0;        ///< that a rank sends to ranks of its node; 0: twice of what it sends to others
-    double on_node_message_seconds = 0;         ///< of a message to a rank of the node; 0: as of one to others
+    Torus torus;                                      ///< of a World of as many ranks that is given none; without lengths: none
+    std::vector<double> link_bytes_per_second;        ///< each way, by torus dimension, or one for all; empty: what a rank sends
+    double link_seconds = 0;                          ///< latency of a link
+    Torus levels;                                     ///< instead of a torus: ranks of a node, nodes of a group, groups, ...
+    std::vector<double> level_bytes_per_second;       ///< by level: from one of those that it joins to all others; 0, empty: no bottleneck
+    std::vector<double> level_pair_bytes_per_second;  ///< likewise: from one of them to another
+    std::int64_t ranks_per_node = 0;                  ///< 0: as detected
+    double node_bytes_per_second = 0;                 ///< between a node and all others, shared by its ranks; 0: no bottleneck
+    double on_node_bytes_per_second = 0;              ///< that a rank sends to ranks of its node; 0: twice of what it sends to others
+    double on_node_message_seconds = 0;               ///< of a message to a rank of the node; 0: as of one to others
     /// All the same.
     bool operator==(const Interconnect&) const = default;
 };

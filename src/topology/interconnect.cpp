@@ -82,14 +82,35 @@ std::vector<Priced> without_worse(std::vector<Priced> all) {
     return kept;
 }
 
+constexpr const char* correct_it = "; correct the machine file, or write it anew with arges calibrate";
+
+/// What the machine file says of a level, or else what is known otherwise.
+double rate_of(const std::vector<double>& rates, std::size_t level, double otherwise) {
+    return level < rates.size() && rates[level] > 0 ? rates[level] : otherwise;
+}
+
 }  // namespace
 
 void check_link_rates(const Torus& torus, const Interconnect& interconnect) {
     const auto rates = interconnect.link_bytes_per_second.size(), dimensions = torus.lengths().size();
     if (rates > 1 && dimensions > 0 && rates != dimensions)
-        throw InvalidArgument(
-            "link_bytes_per_second has " + std::to_string(rates) + " numbers for the torus " + torus.to_string() +
-            ", but must have one, or one for each dimension; correct the machine file, or write it anew with arges calibrate");
+        throw InvalidArgument("link_bytes_per_second has " + std::to_string(rates) + " numbers for the torus " + torus.to_string() +
+                              ", but must have one, or one for each dimension" + correct_it);
+}
+
+void check_levels(const Interconnect& interconnect) {
+    const auto& levels = interconnect.levels;
+    const auto check = [&](const char* name, const std::vector<double>& rates) {
+        if (!rates.empty() && rates.size() != levels.lengths().size())
+            throw InvalidArgument(std::string(name) + " has " + std::to_string(rates.size()) + " numbers for " +
+                                  (levels.lengths().empty() ? "no levels" : "the levels " + levels.to_string()) +
+                                  ", but must have one for each" + correct_it);
+    };
+    check("level_bytes_per_second", interconnect.level_bytes_per_second);
+    check("level_pair_bytes_per_second", interconnect.level_pair_bytes_per_second);
+    if (!levels.lengths().empty() && !interconnect.torus.lengths().empty())
+        throw InvalidArgument(std::string("there are both a torus and levels, but the links of a machine are those of one of them") +
+                              correct_it);
 }
 
 void ExchangedDimensions::add(std::span<const int> from, std::span<const int> to) {
@@ -117,6 +138,10 @@ void Links::add_line(std::int64_t length, double dearness) {
     lengths_.insert(lengths_.end(), lines_.back().factors.begin(), lines_.back().factors.end());
 }
 
+double Links::dearness(const Line& line) const {
+    return std::max(line.dearness, line.between / std::max(1.0, static_cast<double>(line.length() - 1)));
+}
+
 double Links::least_cost() const { return is_torus_ ? 1 : std::min(1.0, lines_[0].dearness); }
 
 Links Links::of_torus(const Torus& torus, const Interconnect& interconnect, const RankRates& rates) {
@@ -132,17 +157,35 @@ Links Links::of_torus(const Torus& torus, const Interconnect& interconnect, cons
     return links;
 }
 
-Links Links::of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, const RankRates& rates) {
+Links Links::of_levels(const Interconnect& interconnect, const RankRates& rates) {
+    check_levels(interconnect);
     Links links;
     links.is_torus_ = false;
     links.link_seconds_ = interconnect.link_seconds;
     links.message_seconds_ = rates.message_seconds;
     if (interconnect.on_node_message_seconds > 0) links.on_node_message_seconds_ = interconnect.on_node_message_seconds;
-    const auto shared = static_cast<double>(ranks_per_node) * rates.bytes_per_second;
-    const double near = interconnect.on_node_bytes_per_second;
-    links.add_line(ranks_per_node, near > 0 ? rates.bytes_per_second / near : on_node);
-    links.add_line(nodes, interconnect.node_bytes_per_second > 0 ? std::max(1.0, shared / interconnect.node_bytes_per_second) : 1);
+    const auto& known = interconnect.level_bytes_per_second;
+    double sent = rates.bytes_per_second;  // by all ranks of one of those that a level joins
+    for (std::size_t l = 0; l < interconnect.levels.lengths().size(); ++l) {
+        const auto length = interconnect.levels.lengths()[l];
+        const double near = interconnect.on_node_bytes_per_second;
+        const double leaving = rate_of(known, l, l == 1 ? interconnect.node_bytes_per_second : 0);
+        if (l == 0)
+            links.add_line(length, sent / rate_of(known, 0, near > 0 ? near : sent / on_node));
+        else
+            links.add_line(length, leaving > 0 ? std::max(1.0, sent / leaving) : 1);
+        if (const double between = rate_of(interconnect.level_pair_bytes_per_second, l, 0); between > 0)
+            links.lines_.back().between = sent / between;
+        sent *= static_cast<double>(length);
+    }
     return links;
+}
+
+Links Links::of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, Interconnect interconnect, const RankRates& rates) {
+    interconnect.torus = {};
+    interconnect.levels = Torus({ranks_per_node, nodes});
+    interconnect.level_bytes_per_second = interconnect.level_pair_bytes_per_second = {};
+    return of_levels(interconnect, rates);
 }
 
 /// Calls f(x, base) for each coordinate and the lowest one that differs from it in `factors` only.
@@ -229,18 +272,32 @@ Links::Use Links::passed_on_line(const Line& line, Dimensions factors) const {
     return use;
 }
 
-Links::Use Links::through_switch(Dimensions among) const {
-    double group = 1, nodes = 1;
-    for (std::size_t t = 0; t < lengths_.size(); ++t) {
-        if ((among >> t & 1) == 0) continue;
-        group *= lengths_[t];
-        if (static_cast<int>(t) >= lines_[1].first) nodes *= lengths_[t];
-    }
+/// Of the messages of a rank those go as far as a level whose ranks do not differ in levels above. What leaves one of those that a level
+/// joins shares its links to all others; what goes to another one shares those between the two.
+Links::Use Links::through_levels(Dimensions among) const {
+    const double others = group(among) - 1;
+    double ranks = 1, below = 1;  // of one that the level joins: all, and those that exchange
+    double worst = 0;
     Use use;
-    const double leaving = (1 - 1 / nodes) * group / (group - 1);
-    use.busiest = use.mean = leaving * static_cast<double>(lines_[0].length());
-    use.hops = 2 * leaving;
-    use.cost = (1 - leaving) * lines_[0].dearness + leaving * lines_[1].dearness;
+    for (std::size_t l = 0; l < lines_.size(); ++l) {
+        const auto& line = lines_[l];
+        const double joined = group(among & line.all());
+        const double to_each = below / others, as_far = (joined - 1) * to_each, leaving = 1 - (below - 1) / others;
+        const auto consider = [&](double share, double dearness) {
+            if (share == 0 || share * dearness < worst) return;
+            worst = share * dearness;
+            use.busiest = use.mean = share * ranks;
+        };
+        if (l == 0)
+            use.cost = as_far * line.dearness + (1 - as_far);  // the messages of a rank, one after the other
+        else
+            consider(leaving, line.dearness);
+        if (joined > 1) consider(to_each, line.between);
+        use.hops += as_far * up_and_down(l);
+        ranks *= static_cast<double>(line.length());
+        below *= joined;
+    }
+    use.cost = std::max(use.cost, worst);
     return use;
 }
 
@@ -250,7 +307,7 @@ Links::Use Links::use(Dimensions among) const {
     const auto [known, is_new] = known_.try_emplace(among);
     auto& use = known->second;
     if (!is_new) return use;
-    if (!is_torus_) return use = through_switch(among);
+    if (!is_torus_) return use = through_levels(among);
     double group = 1;
     for (std::size_t t = 0; t < lengths_.size(); ++t)
         if ((among >> t & 1) != 0) group *= lengths_[t];
@@ -281,7 +338,6 @@ double Links::group(Dimensions among) const {
 
 /// Links between the ranks that lie farthest from each other.
 double Links::farthest(const Line& line, Dimensions factors) const {
-    if (!is_torus_) return factors == 0 ? 0 : 1;
     std::int64_t distance = 0, stride = 1;
     for (std::size_t f = 0; f < line.factors.size(); ++f) {
         if ((factors >> f & 1) != 0) distance += (line.factors[f] - 1) * stride;
@@ -302,7 +358,15 @@ Links::Way Links::direct(Dimensions among) const {
     way.of_messages = (group(among) - near) * message_seconds_ + (near - 1) * on_node_message_seconds_.value_or(message_seconds_);
     way.latency = way.least = way.of_messages;
     way.latency += all_at_once.hops * link_seconds_;
-    for (const auto& line : lines_) way.least += farthest(line, (among & line.all()) >> line.first) * link_seconds_;
+    double distance = 0;
+    for (std::size_t l = 0; l < lines_.size(); ++l) {
+        const auto& line = lines_[l];
+        if (is_torus_)
+            distance += farthest(line, (among & line.all()) >> line.first);
+        else if ((among & line.all()) != 0)
+            distance = up_and_down(l);
+    }
+    way.least += distance * link_seconds_;
     return way;
 }
 
@@ -393,7 +457,7 @@ const std::vector<Links::Way>& Links::gathers(Dimensions among) const {
     std::vector<Way> staged;
     // What is slow should move little: it comes first where there are too many orders to look at.
     if (order.size() > most_ordered)
-        std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->dearness > b->dearness; });
+        std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return dearness(*a) > dearness(*b); });
     do add_staged(order, among, staged);
     while (order.size() <= most_ordered && std::next_permutation(order.begin(), order.end()));
     for (auto& way : without_worse(std::move(staged)))
@@ -423,14 +487,14 @@ int Links::lines_of(Dimensions among) const {
 
 double Links::reduction_seconds() const {
     double seconds = 0;
-    for (const auto& line : lines_) {
-        const bool on_node = !is_torus_ && &line == &lines_[0];
+    for (std::size_t l = 0; l < lines_.size(); ++l) {
+        const auto& line = lines_[l];
+        const bool on_node = !is_torus_ && l == 0;
         std::int64_t stride = 1;
         for (const auto factor : line.factors) {
             for (std::int64_t partner = 1; partner < factor; partner *= 2) {
-                const auto distance = is_torus_ ? std::min(partner * stride, line.length() - partner * stride) : 1;
-                seconds += on_node ? on_node_message_seconds_.value_or(message_seconds_)
-                                   : message_seconds_ + static_cast<double>(distance) * link_seconds_;
+                const double distance = is_torus_ ? std::min(partner * stride, line.length() - partner * stride) : up_and_down(l);
+                seconds += (on_node ? on_node_message_seconds_.value_or(message_seconds_) : message_seconds_) + distance * link_seconds_;
             }
             stride *= factor;
         }
@@ -440,7 +504,11 @@ double Links::reduction_seconds() const {
 
 Topology topology_of(std::int64_t ranks, const Torus& given, std::int64_t ranks_per_node, const Interconnect& interconnect,
                      const RankRates& rates) {
-    const bool is_known = !interconnect.torus.lengths().empty() && interconnect.torus.ranks() == ranks;
+    const auto is_of_all = [&](const Torus& shape) { return !shape.lengths().empty() && shape.ranks() == ranks; };
+    const auto& levels = interconnect.levels;
+    if (is_of_all(levels) && (given.lengths().empty() || given == levels))
+        return {levels, std::make_shared<const Links>(Links::of_levels(interconnect, rates))};
+    const bool is_known = is_of_all(interconnect.torus);
     if (!given.lengths().empty() || is_known) {
         const auto& torus = given.lengths().empty() ? interconnect.torus : given;
         return {torus, std::make_shared<const Links>(Links::of_torus(torus, interconnect, rates))};

@@ -17,6 +17,9 @@ namespace arges {
 /// @throws InvalidArgument if there are several rates, but not one for each dimension of the torus
 void check_link_rates(const Torus& torus, const Interconnect& interconnect);
 
+/// @throws InvalidArgument if there are rates of levels, but not one for each, or a torus beside the levels
+void check_levels(const Interconnect& interconnect);
+
 /// Some dimensions of an unfolded torus, a bit for each.
 using Dimensions = std::uint64_t;
 
@@ -49,8 +52,9 @@ struct RankRates {
     double bytes_per_second = 0, message_seconds = 0;
 };
 
-/// The links of a torus, or of nodes behind a switch. Messages take dimension-ordered routes, in each dimension the shorter way round; all
-/// messages of an exchange are under way at the same time.
+/// The links of a torus, or of levels: nodes of ranks behind a switch, groups of nodes, and so on. On a torus messages take
+/// dimension-ordered routes, in each dimension the shorter way round; over levels they go up as far as they must. All messages of an
+/// exchange are under way at the same time.
 class Links {
 public:
     /// What a byte does that each rank sends, spread evenly over the other ranks that differ from it along some dimensions.
@@ -63,8 +67,12 @@ public:
 
     /// @throws InvalidArgument as check_link_rates() does
     static Links of_torus(const Torus& torus, const Interconnect& interconnect, const RankRates& rates);
-    /// Ranks of a node follow each other; where nothing else is known a byte between them takes half of the time.
-    static Links of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, const RankRates& rates);
+    /// Of the levels that the interconnect has. What it says of nodes holds for the first one where it says nothing of levels; where
+    /// nothing is known at all, a byte between ranks of the first level takes half of the time.
+    /// @throws InvalidArgument as check_levels() does
+    static Links of_levels(const Interconnect& interconnect, const RankRates& rates);
+    /// Of two levels: ranks of a node, which follow each other, and nodes.
+    static Links of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, Interconnect interconnect, const RankRates& rates);
 
     /// @param among  dimensions of the unfolded torus
     Use use(Dimensions among) const;
@@ -108,11 +116,12 @@ public:
     double reduction_seconds() const;
 
 private:
-    /// A dimension before it was unfolded.
+    /// A dimension before it was unfolded; or a level.
     struct Line {
         std::vector<std::int64_t> factors;
         int first = 0;        // dimension of the unfolded torus
-        double dearness = 1;  // of a byte on a link
+        double dearness = 1;  // of a byte on a link; of levels: that leaves one of those that are joined, in the first: that a rank sends
+        double between = 0;   // of levels: of a byte from each rank of one to another one
         std::int64_t length() const;
         Dimensions all() const { return ((Dimensions{1} << factors.size()) - 1) << first; }
     };
@@ -128,7 +137,9 @@ private:
     static void for_each_base(const Line& line, Dimensions factors, F&& f);
     Use on_line(const Line& line, Dimensions factors) const;
     Use passed_on_line(const Line& line, Dimensions factors) const;
-    Use through_switch(Dimensions among) const;
+    Use through_levels(Dimensions among) const;
+    static double up_and_down(std::size_t level) { return 2 * static_cast<double>(level); }  // links
+    double dearness(const Line& line) const;
     Way direct(Dimensions among) const;
     double group(Dimensions among) const;
     double farthest(const Line& line, Dimensions factors) const;

@@ -69,6 +69,15 @@ TEST(MachineModel, KnowsTheInterconnect) {
     EXPECT_EQ(parse_machine_model(to_text(machine), "a file"), machine);
 }
 
+TEST(MachineModel, KnowsLevels) {
+    const auto machine =
+        parse_machine_model("levels = 8x4x2\nlevel_bytes_per_second = 0 1e11 0\nlevel_pair_bytes_per_second = 0 0 5e10\n", "a file");
+    EXPECT_EQ(machine.interconnect.levels, Torus({8, 4, 2}));
+    EXPECT_EQ(machine.interconnect.level_bytes_per_second, (std::vector<double>{0, 1e11, 0}));
+    EXPECT_EQ(machine.interconnect.level_pair_bytes_per_second, (std::vector<double>{0, 0, 5e10}));
+    EXPECT_EQ(parse_machine_model(to_text(machine), "a file"), machine);
+}
+
 /// What stands for "not known" may be written.
 TEST(MachineModel, TakesZeroWhereItIsTheDefault) {
     std::string text;
@@ -145,7 +154,12 @@ TEST(MachineModel, SaysWhatIsWrongWithAFile) {
                                                         {"ranks_per_node = 2.5", "whole"},
                                                         {"ranks_per_node = 1e30", "whole"},
                                                         {"ranks_per_node = 99999999999999999999", "whole"},
-                                                        {"torus = 4x4\nlink_bytes_per_second = 1 2 3", "one for each dimension"}};
+                                                        {"torus = 4x4\nlink_bytes_per_second = 1 2 3", "one for each dimension"},
+                                                        {"levels = 4-4", "4-4"},
+                                                        {"level_bytes_per_second = 1", "no levels"},
+                                                        {"levels = 4x4\nlevel_bytes_per_second = 1 -1", "positive"},
+                                                        {"levels = 4x4\nlevel_pair_bytes_per_second = 1 2 3", "one for each"},
+                                                        {"levels = 4x4\ntorus = 16", "both"}};
     for (const auto& [text, part] : wrong) {
         try {
             parse_machine_model(text, "some.conf");

@@ -3,6 +3,8 @@
 #include "arges/error.hpp"
 #include "topology/unfold.hpp"
 
+#include "support/level_graph.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -135,6 +137,70 @@ TEST(Links, OfNodesAreSharedByTheirRanks) {
     }
 }
 
+/// Levels of random lengths and rates, some of them without bottlenecks; messages of all ranks over every link of an explicit tree with
+/// cables between siblings.
+TEST(Links, OfLevelsCarryWhatMessagesPutOnThemOneByOne) {
+    std::mt19937 random(7);
+    const auto chance = [&] { return std::uniform_real_distribution<double>(0, 1)(random); };
+    for (const auto& lengths : std::vector<Lengths>{{4, 4}, {2, 4, 2, 4}, {3, 2, 2}, {1, 6, 2}, {2, 2, 3, 1, 2}, {6}}) {
+        Interconnect interconnect;
+        interconnect.levels = Torus(lengths);
+        double ranks = 1;
+        for (const auto length : lengths) {
+            const double rate = ranks * 1e9 * (0.2 + chance());
+            interconnect.level_bytes_per_second.push_back(chance() < 0.3 ? 0 : rate);
+            interconnect.level_pair_bytes_per_second.push_back(chance() < 0.3 ? 0 : rate / static_cast<double>(length));
+            ranks *= static_cast<double>(length);
+        }
+        const auto links = Links::of_levels(interconnect, {1e9, 0});
+        const auto grid = unfold(interconnect.levels);
+        for (Dimensions among = 1; among < Dimensions{1} << grid.dimensions(); ++among) {
+            LevelGraph graph(interconnect, 1e9);
+            double group = 1;
+            for (int t = 0; t < grid.dimensions(); ++t)
+                if ((among >> t & 1) != 0) group *= static_cast<double>(grid.lengths[static_cast<std::size_t>(t)]);
+            for (std::int64_t from = 0; from < grid.ranks(); ++from)
+                for (std::int64_t to = 0; to < grid.ranks(); ++to) {
+                    bool talk = from != to;
+                    for (int t = 0; t < grid.dimensions(); ++t)
+                        talk = talk && ((among >> t & 1) != 0 || grid.coordinate(from, t) == grid.coordinate(to, t));
+                    if (talk) graph.send(from, to, 1e9 / (group - 1));
+                }
+            EXPECT_NEAR(links.cost(among), graph.seconds(), 1e-9) << interconnect.levels.to_string() << " " << among;
+            EXPECT_GE(links.cost(among), links.least_cost() * (1 - 1e-9));
+        }
+    }
+}
+
+TEST(Links, OfAFewCablesAreSharedByGroups) {
+    Interconnect interconnect;
+    interconnect.levels = Torus({2, 4, 4});
+    interconnect.level_bytes_per_second = {1e9, 0, 0};
+    interconnect.level_pair_bytes_per_second = {0, 0, 2e9};
+    const auto links = Links::of_levels(interconnect, {1e9, 0});
+    const Dimensions group = 7, groups = 24;  // 2 x 4, and 4 in two factors
+    EXPECT_NEAR(links.cost(group), 1, 1e-9) << "8 ranks that have all cables that they need";
+    EXPECT_NEAR(links.cost(groups), 8 / 3.0 / 2, 1e-9) << "of what 8 ranks send a third goes to each other group";
+    EXPECT_NEAR(links.cost(dimension(3)), 4, 1e-9) << "between two groups one pair of them has cables";
+    EXPECT_NEAR(links.use(groups).busiest, 8 / 3.0, 1e-9) << "bytes on the cables";
+}
+
+TEST(Links, OfLevelsHaveANumberForEach) {
+    Interconnect interconnect;
+    interconnect.level_bytes_per_second = {1e9};
+    EXPECT_THROW(Links::of_levels(interconnect, {1e9, 0}), InvalidArgument) << "no levels";
+    interconnect.levels = Torus({2, 2});
+    EXPECT_THROW(Links::of_levels(interconnect, {1e9, 0}), InvalidArgument);
+    interconnect.level_bytes_per_second = {1e9, 0};
+    EXPECT_NO_THROW(Links::of_levels(interconnect, {1e9, 0}));
+    interconnect.level_pair_bytes_per_second = {1, 2, 3};
+    EXPECT_THROW(topology_of(4, {}, 1, interconnect, {1e9, 0}), InvalidArgument);
+    EXPECT_NO_THROW(topology_of(4, Torus({4}), 1, interconnect, {1e9, 0})) << "a torus is given";
+    interconnect.level_pair_bytes_per_second = {};
+    interconnect.torus = Torus({4});
+    EXPECT_THROW(topology_of(4, {}, 1, interconnect, {1e9, 0}), InvalidArgument) << "either a torus or levels";
+}
+
 TEST(Topology, IsGivenOrReadOrDetected) {
     Interconnect interconnect;
     EXPECT_EQ(topology_of(8, {}, 1, interconnect, {1, 0}).torus, Torus({8}));
@@ -150,6 +216,15 @@ TEST(Topology, IsGivenOrReadOrDetected) {
     EXPECT_EQ(topology_of(6, {}, 2, interconnect, {1, 0}).torus, Torus({3, 2}));
     interconnect.ranks_per_node = 1;
     EXPECT_FALSE(topology_of(6, {}, 2, interconnect, {1, 0}).links);
+    interconnect.torus = {};
+    interconnect.levels = Torus({2, 2, 2});
+    interconnect.level_pair_bytes_per_second = {0, 0, 0.1};
+    const auto cost = [&](const Torus& given) { return topology_of(8, given, 1, interconnect, {1, 0}).links->cost(4); };
+    EXPECT_EQ(topology_of(8, {}, 1, interconnect, {1, 0}).torus, Torus({2, 2, 2}));
+    EXPECT_EQ(cost({}), 40);
+    EXPECT_EQ(cost(Torus({2, 2, 2})), 40) << "the levels by name";
+    EXPECT_EQ(cost(Torus({2, 4})), 2) << "a torus";
+    EXPECT_EQ(topology_of(6, {}, 1, interconnect, {1, 0}).torus, Torus({6})) << "another number of ranks";
 }
 
 }  // namespace

@@ -90,10 +90,10 @@ struct Setting {
             throw InvalidArgument(where + name + " is \"" + value + "\", but must be a whole number, at least 0" + cure);
         return number;
     }
-    std::vector<double> positives() const {
+    std::vector<double> positives(bool or_zero = false) const {
         std::vector<double> result;
         std::istringstream parts(value);
-        for (std::string part; parts >> part;) result.push_back(Setting{name, part, where}.positive());
+        for (std::string part; parts >> part;) result.push_back(Setting{name, part, where}.positive(or_zero));
         if (result.empty()) positive();
         return result;
     }
@@ -101,14 +101,18 @@ struct Setting {
 
 /// Sets what a line of the file says of the interconnect; false for another name.
 bool set_interconnect(Interconnect& interconnect, const Setting& line) {
-    if (line.name == "torus") {
+    if (line.name == "torus" || line.name == "levels") {
         try {
-            interconnect.torus = Torus::parse(line.value);
+            (line.name == "torus" ? interconnect.torus : interconnect.levels) = Torus::parse(line.value);
         } catch (const InvalidArgument& error) {
             throw InvalidArgument(line.where + error.what() + cure);
         }
     } else if (line.name == "link_bytes_per_second") {
         interconnect.link_bytes_per_second = line.positives();
+    } else if (line.name == "level_bytes_per_second") {
+        interconnect.level_bytes_per_second = line.positives(true);
+    } else if (line.name == "level_pair_bytes_per_second") {
+        interconnect.level_pair_bytes_per_second = line.positives(true);
     } else if (line.name == "ranks_per_node") {
         interconnect.ranks_per_node = line.whole();
     } else {
@@ -135,6 +139,13 @@ bool set_constant(MachineModel& machine, const Setting& line) {
 
 std::string line_of(const char* name, double value) { return std::string(name) + " = " + digits_of(value) + "\n"; }
 
+std::string line_of(const char* name, const std::vector<double>& values) {
+    if (values.empty()) return "";
+    std::string text = std::string(name) + " =";
+    for (const double value : values) text += " " + digits_of(value);
+    return text + "\n";
+}
+
 }  // namespace
 
 std::span<const MachineConstant> machine_constants() { return constants; }
@@ -148,11 +159,10 @@ std::string to_text(const MachineModel& machine) {
         if (machine.*constant.value > 0) text += line_of(constant.name, machine.*constant.value);
     const auto& interconnect = machine.interconnect;
     if (!interconnect.torus.lengths().empty()) text += "torus = " + interconnect.torus.to_string() + "\n";
-    if (!interconnect.link_bytes_per_second.empty()) {
-        text += "link_bytes_per_second =";
-        for (const double rate : interconnect.link_bytes_per_second) text += " " + digits_of(rate);
-        text += "\n";
-    }
+    if (!interconnect.levels.lengths().empty()) text += "levels = " + interconnect.levels.to_string() + "\n";
+    text += line_of("link_bytes_per_second", interconnect.link_bytes_per_second);
+    text += line_of("level_bytes_per_second", interconnect.level_bytes_per_second);
+    text += line_of("level_pair_bytes_per_second", interconnect.level_pair_bytes_per_second);
     if (interconnect.ranks_per_node > 0) text += "ranks_per_node = " + std::to_string(interconnect.ranks_per_node) + "\n";
     for (const auto& constant : link_constants)
         if (interconnect.*constant.value > 0) text += line_of(constant.name, interconnect.*constant.value);
@@ -193,6 +203,7 @@ MachineModel parse_machine_model(const std::string& text, const std::string& fil
     }
     try {
         check_link_rates(machine.interconnect.torus, machine.interconnect);
+        check_levels(machine.interconnect);
     } catch (const InvalidArgument& error) {
         throw InvalidArgument("machine constants in " + file + ": " + error.what());
     }
