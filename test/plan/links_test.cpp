@@ -1,8 +1,11 @@
 // The planner on machines with links.
 #include "plan/movement/lists.hpp"
 #include "plan/movement/moved_words.hpp"
+#include "plan/movement/relay.hpp"
 #include "plan/product/plan_product.hpp"
 #include "topology/unfold.hpp"
+
+#include "support/level_graph.hpp"
 
 #include <gtest/gtest.h>
 
@@ -111,6 +114,75 @@ TEST(Links, MakePlansThatAreFasterOnThemThanThoseThatKnowNoLinks) {
             if (after.cost.seconds < 0.8 * (before.cost.seconds + seconds_on_links(before, aware))) ++faster;
         }
     EXPECT_GE(faster, 4);
+}
+
+/// Seconds that all messages of a movement take, each on the links of its way: those of a step of a relay at once, steps one after the
+/// other.
+double seconds_over_levels(const Movement& movement, const Interconnect& interconnect, double rank_rate) {
+    double seconds = 0;
+    const auto ranks = movement.to.grid().ranks();
+    if (movement.stages.empty()) {
+        LevelGraph graph(interconnect, rank_rate);
+        for (std::int64_t rank = 0; rank < ranks; ++rank) {
+            const MovementLists lists(movement, rank, LoopUse::always);
+            for (const auto& message : lists.receives())
+                if (message.peer != rank) graph.send(message.peer, rank, 8 * static_cast<double>(message.count));
+        }
+        return graph.seconds();
+    }
+    std::vector<Relay> relays;
+    for (std::int64_t rank = 0; rank < ranks; ++rank) relays.emplace_back(movement, rank);
+    for (std::size_t step = 0; step < relays[0].steps().size(); ++step) {
+        LevelGraph graph(interconnect, rank_rate);
+        for (std::int64_t rank = 0; rank < ranks; ++rank)
+            for (const auto& piece : relays[static_cast<std::size_t>(rank)].steps()[step].sends)
+                graph.send(rank, piece.peer, 8 * static_cast<double>(piece.count));
+        seconds += graph.seconds();
+    }
+    return seconds;
+}
+
+/// Dragonflies and fat trees by chance: what messages take, one by one, is never more than 2 % longer than with the plan that knows no
+/// links, and mostly shorter.
+TEST(Links, OfLevelsMakePlansThatAreNoSlowerThanThoseThatKnowNoLinks) {
+    std::mt19937 random(3);
+    const std::vector<Case> cases{{{{0, 1}, {1, 2}}, {0, 2}, {96, 96, 96}}, {{{0, 1}, {1, 2}}, {0, 2}, {192, 192, 24}}};
+    int faster = 0;
+    for (const auto& shape : {std::vector<std::int64_t>{2, 4, 2, 4}, {4, 4, 4}, {2, 2, 4}, {8, 3}})
+        for (const auto& c : cases)
+            for (int i = 0; i < 4; ++i) {
+                constexpr double rate = 1e9;
+                Interconnect interconnect;
+                interconnect.levels = Torus(shape);
+                double ranks = 1;
+                for (const auto length : shape) {
+                    const double share = std::uniform_real_distribution<double>(0.1, 1)(random);
+                    const bool cables = random() % 2 == 0;
+                    interconnect.level_bytes_per_second.push_back(ranks > 1 && cables ? 0 : ranks * rate * share);
+                    interconnect.level_pair_bytes_per_second.push_back(ranks > 1 && cables ? ranks * rate * share : 0);
+                    ranks *= static_cast<double>(length);
+                }
+                interconnect.level_bytes_per_second[0] = rate;
+                const auto spec = product_of(c, interconnect.levels);
+                PlanOptions flat;
+                flat.grids = {unfold(interconnect.levels)};
+                flat.machine.flops_per_second = flat.machine.copied_bytes_per_second = 1e14;
+                flat.machine.bytes_per_second = rate;
+                flat.machine.message_seconds = 0;
+                auto aware = flat;
+                aware.links = std::make_shared<const Links>(Links::of_levels(interconnect, {rate, 0}));
+                const PairOrder order{{0, 1}};
+                const auto before = plan_on_grid(spec, order, flat), after = plan_on_grid(spec, order, aware);
+                const auto seconds = [&](const ProductPlan& plan) {
+                    double sum = 0;
+                    for (std::size_t o = 0; o < plan.operands.size(); ++o)
+                        if (!plan.operands[o].in_place) sum += seconds_over_levels(plan.movement(o), interconnect, rate);
+                    return sum;
+                };
+                EXPECT_LE(seconds(after), 1.02 * seconds(before)) << interconnect.levels.to_string() << " " << c.extents[2] << " " << i;
+                if (seconds(after) < 0.9 * seconds(before)) ++faster;
+            }
+    EXPECT_GE(faster, 8);
 }
 
 /// Calls f(mapping) for every way to give each of some axes torus dimensions that follow each other.
