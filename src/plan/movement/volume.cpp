@@ -290,7 +290,7 @@ double message_count(const Movement& spec) {
     }
     for (int t = 0; t < spec.from.grid().dimensions(); ++t)
         if (spec.from.is_partial(t)) sources *= spec.from.grid().lengths[t];
-    return sources - (has_itself ? 1 : 0);
+    return sources - (has_itself || sources == static_cast<double>(spec.ranks()) ? 1 : 0);
 }
 
 Volume movement_volume(const Movement& spec, std::int64_t rank) {

@@ -139,8 +139,9 @@ double CostModel::sending_seconds(const Moved& moved, std::span<const Links::Way
 double CostModel::moving_seconds(const Candidate& candidate, std::size_t o, const WindowParts& parts) const {
     const auto& [in_place, as_stored, moved, ways] = candidate.operands[o];
     if (moved.words == 0) return 0;
-    const Moved once{moved.words / static_cast<double>(parts.parts), moved.messages};
-    return static_cast<double>(parts.repetitions * parts.parts) * (ways.empty() ? sending_seconds(once) : sending_seconds(once, ways));
+    const double repetitions = parts.repetitions, count = parts.parts;
+    const Moved once{moved.words / count, moved.messages};
+    return repetitions * count * (ways.empty() ? sending_seconds(once) : sending_seconds(once, ways));
 }
 
 RankWork CostModel::work(const Candidate& candidate) const {
