@@ -80,7 +80,7 @@ TEST(PairProducts, ReadRowsThatLieOnSomeOfTheRanks) {
 TEST(PairProducts, AreComputedInTheWayThatIsCheaper) {
     const World world;
     for (const std::int64_t o : {1, 40}) {
-        const std::int64_t v = 8;
+        const std::int64_t v = 16;
         const Tensor<double> A(world, {v, v, v, v}, "abef", "sym(product(a,e),product(b,f))", "A");
         const Tensor<double> B(world, {v, v, o, o}, "efij", "sym(product(e,i),product(f,j))", "B");
         Tensor<double> C(world, {v, v, o, o}, "abij", "sym(product(a,i),product(b,j))", "C");
