@@ -267,7 +267,7 @@ TEST(Statements, ArePlannedAgainOnlyWhereThatMayChangeThePlan) {
     const auto before = kept();
     for (int run = 0; run < 600; ++run) R["abij"] = 0.5 * V["abef"] * T["efij"];
     const auto packed = kept();
-    EXPECT_LE(packed, before + 12) << "one for each power of two at most, and where tensors were moved";
+    EXPECT_LE(packed, before + 20) << "one for each power of two at most, and one more where it moved tensors";
     for (int run = 0; run < 400; ++run) R["abij"] = 0.5 * V["abef"] * T["efij"];
     EXPECT_EQ(kept(), packed);
     Tensor<double> A(world, {12, 12}), B(world, {12, 12}), C(world, {12, 12});
