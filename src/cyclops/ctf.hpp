@@ -1,0 +1,756 @@
+/// @file ctf.hpp
+/// Programs written for Cyclops Tensor Framework on Arges: the names of its header for dense tensors, over an opaque library. C++11. What
+/// differs is in docs/coming_from_cyclops.md.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <list>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// How a dimension is tied to the next one; SP marks sparse matrices and vectors.
+enum STRUCTURE { NS, SY, AS, SH, SP };
+typedef STRUCTURE SYM;
+
+namespace CTF_int {
+
+/// Element types, in the order of arges::ElementType.
+enum class Element : int { float32, float64, complex64, complex128, int16, int32, int64, boolean };
+
+/// The Element of a C++ type; without a value for types that are not there.
+template <class T>
+struct ElementOf;
+#define CTF_ELEMENT(T, name) \
+    template <> \
+    struct ElementOf<T> { \
+        static Element get() { return Element::name; } \
+    };
+CTF_ELEMENT(float, float32)
+CTF_ELEMENT(double, float64)
+CTF_ELEMENT(std::complex<float>, complex64)
+CTF_ELEMENT(std::complex<double>, complex128)
+CTF_ELEMENT(std::int16_t, int16)
+CTF_ELEMENT(int, int32)
+CTF_ELEMENT(std::int64_t, int64)
+CTF_ELEMENT(bool, boolean)
+#undef CTF_ELEMENT
+
+class WorldBody;
+class Body;
+class Formula;
+
+/// Calls f for `count` elements: out[i] = f(in[0][i], ...), or f changes out[i].
+typedef std::function<void(std::int64_t count, void const* const* in, void* out)> Loop;
+
+/// The algebra of a tensor's elements.
+class algstrct {
+public:
+    int el_size;
+    virtual char const* addid() const = 0;
+    virtual char const* mulid() const = 0;
+    virtual ~algstrct() {}
+
+protected:
+    explicit algstrct(int size) : el_size(size) {}
+};
+
+/// Prime factors of n, ascending, allocated by malloc().
+void factorize(int n, int* nfactor, int** factor);
+
+}  // namespace CTF_int
+
+namespace CTF {
+
+/// What reduce() makes of the elements.
+enum OP { OP_SUM, OP_SUMABS, OP_SUMSQ, OP_MAX, OP_MIN, OP_MAXABS, OP_MINABS };
+
+/// The ranks of a communicator. Worlds over the same communicator are the same world.
+class World {
+public:
+    MPI_Comm comm;
+    int rank;
+    int np;
+
+    World(MPI_Comm communicator = MPI_COMM_WORLD, int ppn = 1, int argc = 0, char* const* argv = nullptr);
+    World(MPI_Comm communicator, int argc, char* const* argv);
+    World(int argc, char* const* argv);
+    /// No world yet.
+    explicit World(char const* empty) : comm(MPI_COMM_NULL), rank(0), np(0) { (void)empty; }
+    bool operator==(World const& other) const { return body_ == other.body_; }
+
+    std::shared_ptr<CTF_int::WorldBody> const& body() const { return body_; }
+
+private:
+    std::shared_ptr<CTF_int::WorldBody> body_;
+};
+
+/// The world of all processes.
+World& get_universe();
+
+/// Plus and times.
+template <class T = double>
+class Ring : public CTF_int::algstrct {
+public:
+    Ring() : CTF_int::algstrct(sizeof(T)), zero_(), one_(1) {}
+    char const* addid() const { return reinterpret_cast<char const*>(&zero_); }
+    char const* mulid() const { return reinterpret_cast<char const*>(&one_); }
+    static Ring& the() {
+        static Ring ring;
+        return ring;
+    }
+
+private:
+    T zero_, one_;
+};
+
+/// A key and a value.
+template <class T = double>
+class Pair {
+public:
+    std::int64_t k;
+    T d;
+    Pair() : k(0), d() {}
+    Pair(std::int64_t key, T value) : k(key), d(value) {}
+    bool operator<(Pair const& other) const { return k < other.k; }
+};
+
+class Idx_Tensor;
+
+}  // namespace CTF
+
+namespace CTF_int {
+
+/// A tensor of any element type; values are given by address.
+class tensor {
+public:
+    int order;
+    std::int64_t* lens;
+    int* sym;
+    std::int64_t size;
+    bool is_sparse;
+    std::int64_t nnz_tot;
+    algstrct* sr;
+    CTF::World* wrld;
+    char* name;
+
+    tensor();
+    tensor(tensor const& other);
+    tensor& operator=(tensor const& other);
+    virtual ~tensor();
+
+    void set_name(char const* text);
+    char const* get_name() const { return name; }
+    void profile_on() {}
+    void profile_off() {}
+    void print_map(FILE* = stdout, bool = true) const {}
+    bool has_symmetry() const;
+    std::int64_t get_tot_size(bool packed) const;
+    void set_zero();
+    int align(tensor const&) { return 1; }  // equal shapes have equal layouts
+
+    /// A null `symmetry` means none.
+    void make(Element element, algstrct* ring, int dimensions, std::int64_t const* lengths, int const* symmetry, CTF::World const& world,
+              char const* text);
+    void make(Element element, algstrct* ring, int dimensions, int const* lengths, int const* symmetry, CTF::World const& world,
+              char const* text);
+    /// As `other`, without its elements.
+    void make_like(tensor const& other, CTF::World const& world);
+    /// The elements of `other` that are stored under another symmetry.
+    void make_with(tensor const& other, int const* symmetry);
+
+    void set_all(void const* value);
+    void random(double low, double high);
+    void put(std::int64_t count, std::int64_t const* keys, void const* values, void const* alpha, void const* beta);
+    /// values = alpha * elements + beta * values; null factors stand for 1 and 0.
+    void get(std::int64_t count, std::int64_t const* keys, void* values, void const* alpha, void const* beta) const;
+    /// Keys are allocated by malloc(); values are written to room(count).
+    void local_pairs(std::int64_t* count, std::int64_t** keys, std::function<void*(std::int64_t)> const& room, bool nonzeros,
+                     bool unpack) const;
+    void all_values(std::function<void*(std::int64_t)> const& room, bool unpack) const;
+
+    void make_slice(tensor const& source, std::int64_t const* begin, std::int64_t const* end, CTF::World const* world);
+    void put_slice(std::int64_t const* begin, std::int64_t const* end, void const* beta, tensor const& source, std::int64_t const* from,
+                   std::int64_t const* to, void const* alpha);
+    /// Indices of a key.
+    std::vector<std::int64_t> index_of(std::int64_t key) const;
+    /// this[p(i)] = beta * this[p(i)] + alpha * source[i].
+    void put_permuted(void const* beta, tensor const& source, int* const* permutation, void const* alpha);
+    /// this[i] = beta * this[i] + alpha * source[p(i)].
+    void get_permuted(int* const* permutation, void const* beta, tensor const& source, void const* alpha);
+    void make_reshaped(tensor const& source, std::vector<std::int64_t> const& lengths);
+    /// part = alpha * this + beta * part; null where this rank has no part.
+    void to_part(tensor* part, void const* alpha, void const* beta) const;
+    /// this = alpha * part + beta * this.
+    void from_part(tensor const* part, void const* alpha, void const* beta);
+
+    void reduce_to(CTF::OP op, void* result) const;
+    double norm(int which) const;
+    void print_to(FILE* file, double cutoff) const;
+
+    std::shared_ptr<Body> const& body() const { return body_; }
+
+protected:
+    void told(std::shared_ptr<Body> const& body);
+
+private:
+    std::shared_ptr<Body> body_;
+};
+
+/// A right-hand side: a sum of products of labelled tensors, or a function of elements. Computed where it is assigned.
+class Term {
+public:
+    explicit Term(std::shared_ptr<Formula const> formula) : formula_(formula) {}
+    Term(Term const&) = default;
+    Term& operator=(Term const&) = delete;
+
+    Term operator*(Term const& other) const;
+    Term operator+(Term const& other) const;
+    Term operator-(Term const& other) const;
+    Term operator-() const { return scaled(-1.0); }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    Term operator*(N number) const {
+        return scaled(number);
+    }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    friend Term operator*(N number, Term const& term) {
+        return term.scaled(number);
+    }
+
+    /// Of `c * A["i"]`: A = c * A + right.
+    void operator+=(Term const& right) const { assign(right, true, 1); }
+    void operator-=(Term const& right) const { assign(right, true, -1); }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    void operator+=(N number) const {
+        assign(of_number(number), true, 1);
+    }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    void operator-=(N number) const {
+        assign(of_number(number), true, -1);
+    }
+
+    /// The sum over all labels, on every rank; of a complex tensor its real part.
+    operator double() const { return value(); }
+    operator float() const { return static_cast<float>(value()); }
+    operator int() const { return static_cast<int>(integer()); }
+    operator std::int64_t() const { return integer(); }
+
+    std::shared_ptr<Formula const> const& formula() const { return formula_; }
+    static Term of_value(Element element, void const* value);
+    static Term of_function(Element result, std::vector<Term> const& operands, Loop const& loop);
+    /// The last operand is changed.
+    static void transform(std::vector<Term> const& operands, Loop const& loop);
+
+protected:
+    static Term of_number(double number);
+    static Term of_number(std::int64_t number);
+    static Term of_number(int number) { return of_number(std::int64_t(number)); }
+    Term scaled(double number) const;
+    Term scaled(std::int64_t number) const;
+    Term scaled(int number) const { return scaled(std::int64_t(number)); }
+    void assign(Term const& right, bool keeps, int sign) const;
+
+private:
+    double value() const;
+    std::int64_t integer() const;
+    std::shared_ptr<Formula const> formula_;
+};
+
+inline double& operator+=(double& number, Term const& term) { return number = number + double(term); }
+inline double& operator-=(double& number, Term const& term) { return number = number - double(term); }
+inline float& operator+=(float& number, Term const& term) { return number = number + float(term); }
+inline std::int64_t& operator+=(std::int64_t& number, Term const& term) { return number = number + std::int64_t(term); }
+inline int& operator+=(int& number, Term const& term) { return number = number + int(term); }
+typedef Term Contract_Term;
+typedef Term Sum_Term;
+
+}  // namespace CTF_int
+
+namespace CTF {
+
+using CTF_int::Term;
+
+/// A tensor with labels.
+class Idx_Tensor : public CTF_int::Term {
+public:
+    CTF_int::tensor* parent;
+
+    Idx_Tensor(CTF_int::tensor* tensor, char const* labels);
+    Idx_Tensor(Idx_Tensor const&) = default;
+    void operator=(Term const& right) { assign(right, false, 1); }
+    void operator=(Idx_Tensor const& right) { assign(right, false, 1); }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    void operator=(N number) {
+        assign(of_number(number), false, 1);
+    }
+    void operator*=(Term const& right) { assign(*this * right, false, 1); }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    void operator*=(N number) {
+        multeq(number);
+    }
+    void multeq(double number) { assign(scaled(number), false, 1); }
+};
+
+/// Likewise, with the element type.
+template <class T>
+class Typ_Idx_Tensor : public Idx_Tensor {
+public:
+    Typ_Idx_Tensor(CTF_int::tensor* tensor, char const* labels) : Idx_Tensor(tensor, labels) {}
+    Typ_Idx_Tensor(Typ_Idx_Tensor const&) = default;
+    using Idx_Tensor::operator=;
+    void operator=(Typ_Idx_Tensor const& right) { Idx_Tensor::operator=(static_cast<Idx_Tensor const&>(right)); }
+};
+
+template <class T>
+class Tensor;
+
+/// Elements of a tensor by keys, on every rank its own.
+template <class T>
+class Sparse_Tensor {
+public:
+    Sparse_Tensor(std::vector<std::int64_t> const& keys, Tensor<T>* tensor) : keys_(keys), tensor_(tensor) {}
+    void operator=(std::vector<T> const& values) { tensor_->write(keys_.size(), T(1), T(0), keys_.data(), values.data()); }
+    void operator+=(std::vector<T> const& values) { tensor_->write(keys_.size(), T(1), T(1), keys_.data(), values.data()); }
+    void operator-=(std::vector<T> const& values) { tensor_->write(keys_.size(), T(-1), T(1), keys_.data(), values.data()); }
+    void operator=(T value) { *this = std::vector<T>(keys_.size(), value); }
+    operator std::vector<T>() const {
+        std::vector<T> values(keys_.size());
+        tensor_->read(keys_.size(), keys_.data(), values.data());
+        return values;
+    }
+
+private:
+    std::vector<std::int64_t> keys_;
+    Tensor<T>* tensor_;
+};
+
+/// Pairs as two arrays.
+template <class T>
+struct Unzipped {
+    std::vector<std::int64_t> keys;
+    std::vector<T> values;
+    Unzipped(std::int64_t count, Pair<T> const* pairs) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            keys.push_back(pairs[i].k);
+            values.push_back(pairs[i].d);
+        }
+    }
+};
+
+/// A tensor over the ranks of a world.
+template <class T = double>
+class Tensor : public CTF_int::tensor {
+    typedef CTF_int::algstrct Algebra;
+    typedef std::int64_t Key;
+
+public:
+    Tensor() {}
+    Tensor(Tensor const& other) = default;
+    Tensor(CTF_int::tensor const& other) : CTF_int::tensor(other) {}
+    Tensor(CTF_int::tensor const* other) : CTF_int::tensor(*other) {}
+    Tensor(bool copies, CTF_int::tensor const& other) {
+        if (copies)
+            CTF_int::tensor::operator=(other);
+        else
+            make_like(other, *other.wrld);
+    }
+    Tensor(CTF_int::tensor const& other, World const& world) { make_like(other, world); }
+    Tensor(CTF_int::tensor const& other, int const* new_sym) { make_with(other, new_sym); }
+    template <class L>
+    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world = get_universe(), char const* text = nullptr, bool = false) {
+        start(dimensions, lengths, symmetry, world, text);
+    }
+    template <class L>
+    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world, Algebra const&, char const* text = nullptr, bool = false) {
+        start(dimensions, lengths, symmetry, world, text);
+    }
+    template <class L>
+    Tensor(int dimensions, L const* lengths, World const& world = get_universe(), char const* text = nullptr, bool = false) {
+        start(dimensions, lengths, nullptr, world, text);
+    }
+    template <class L>
+    Tensor(int dimensions, L const* lengths, World const& world, Algebra const&, char const* text = nullptr, bool = false) {
+        start(dimensions, lengths, nullptr, world, text);
+    }
+    template <class L>
+    Tensor(int dimensions, bool sparse, L const* lengths, int const* symmetry, World const& world = get_universe(),
+           Algebra const& = Ring<T>::the(), char const* text = nullptr, bool = false) {
+        if (!sparse) start(dimensions, lengths, symmetry, world, text);
+        refuse_sparse(sparse);
+    }
+    template <class L>
+    Tensor(int dimensions, bool sparse, L const* lengths, World const& world = get_universe(), Algebra const& = Ring<T>::the(),
+           char const* text = nullptr, bool = false) {
+        if (!sparse) start(dimensions, lengths, nullptr, world, text);
+        refuse_sparse(sparse);
+    }
+    Tensor& operator=(Tensor const& other) = default;
+    Tensor& operator=(T value) {
+        set_all(&value);
+        return *this;
+    }
+
+    Typ_Idx_Tensor<T> operator[](char const* labels) { return Typ_Idx_Tensor<T>(this, labels); }
+    Typ_Idx_Tensor<T> i(char const* labels) { return Typ_Idx_Tensor<T>(this, labels); }
+    Sparse_Tensor<T> operator[](std::vector<Key> keys) { return Sparse_Tensor<T>(keys, this); }
+
+    void write(Key count, Key const* keys, T const* values) { put(count, keys, values, nullptr, zero()); }
+    void write(Key count, Pair<T> const* pairs) { write(count, T(1), T(0), pairs); }
+    void write(Key count, T alpha, T beta, Key const* keys, T const* values) { put(count, keys, values, &alpha, &beta); }
+    void write(Key count, T alpha, T beta, Pair<T> const* pairs) {
+        Unzipped<T> const arrays(count, pairs);
+        write(count, alpha, beta, arrays.keys.data(), arrays.values.data());
+    }
+    void read(Key count, Key const* keys, T* values) const { get(count, keys, values, nullptr, nullptr); }
+    void read(Key count, T alpha, T beta, Key const* keys, T* values) const { get(count, keys, values, &alpha, &beta); }
+    void read(Key count, Pair<T>* pairs) const { read(count, T(1), T(0), pairs); }
+    void read(Key count, T alpha, T beta, Pair<T>* pairs) const {
+        Unzipped<T> arrays(count, pairs);
+        read(count, alpha, beta, arrays.keys.data(), arrays.values.data());
+        for (Key i = 0; i < count; ++i) pairs[i].d = arrays.values[i];
+    }
+    /// The caller frees keys by free() and values by delete[].
+    void get_local_data(Key* count, Key** keys, T** values, bool nonzeros_only = false, bool unpack_sym = false) const {
+        local_pairs(count, keys, [&](Key n) { return *values = new T[n]; }, nonzeros_only, unpack_sym);
+    }
+    void read_local(Key* count, Key** keys, T** values, bool unpack_sym = false) const {
+        get_local_data(count, keys, values, false, unpack_sym);
+    }
+    void get_local_pairs(Key* count, Pair<T>** pairs, bool nonzeros_only = false, bool unpack_sym = false) const {
+        Key* keys;
+        T* values;
+        get_local_data(count, &keys, &values, nonzeros_only, unpack_sym);
+        *pairs = new Pair<T>[*count];
+        for (Key i = 0; i < *count; ++i) (*pairs)[i] = Pair<T>(keys[i], values[i]);
+        std::free(keys);
+        delete[] values;
+    }
+    void get_all_data(Key* count, T** values, bool unpack = false) const {
+        all_values([&](Key n) { return *count = n, *values = new T[n]; }, unpack);
+    }
+    void read_all(Key* count, T** values, bool unpack = false) const { get_all_data(count, values, unpack); }
+    Key read_all(T* values, bool unpack = false) const {
+        Key count = 0;
+        all_values([&](Key n) { return count = n, values; }, unpack);
+        return count;
+    }
+
+    Tensor slice(int const* begin, int const* end) const { return sliced(wide(begin).data(), wide(end).data(), nullptr); }
+    Tensor slice(Key const* begin, Key const* end) const { return sliced(begin, end, nullptr); }
+    Tensor slice(int const* begin, int const* end, World* world) const { return sliced(wide(begin).data(), wide(end).data(), world); }
+    Tensor slice(Key const* begin, Key const* end, World* world) const { return sliced(begin, end, world); }
+    /// The end is inclusive.
+    Tensor slice(Key begin, Key end, World* world = nullptr) const { return sliced(index_of(begin).data(), past(end).data(), world); }
+    void slice(int const* begin, int const* end, T beta, CTF_int::tensor const& A, int const* from, int const* to, T alpha) {
+        put_slice(wide(begin).data(), wide(end).data(), &beta, A, wide(from, A.order).data(), wide(to, A.order).data(), &alpha);
+    }
+    void slice(Key const* begin, Key const* end, T beta, CTF_int::tensor const& A, Key const* from, Key const* to, T alpha) {
+        put_slice(begin, end, &beta, A, from, to, &alpha);
+    }
+    void slice(Key begin, Key end, T beta, Tensor const& A, Key from, Key to, T alpha) {
+        put_slice(index_of(begin).data(), past(end).data(), &beta, A, A.index_of(from).data(), A.past(to).data(), &alpha);
+    }
+    void permute(T beta, CTF_int::tensor& A, int* const* perms, T alpha) { put_permuted(&beta, A, perms, &alpha); }
+    void permute(int* const* perms, T beta, CTF_int::tensor& A, T alpha) { get_permuted(perms, &beta, A, &alpha); }
+    template <class L>
+    Tensor reshape(int dimensions, L const* lengths) const {
+        Tensor result;
+        result.make_reshaped(*this, std::vector<Key>(lengths, lengths + dimensions));
+        return result;
+    }
+    void reshape(Tensor const& old) { make_reshaped(old, std::vector<Key>(lens, lens + order)); }
+    void add_to_subworld(Tensor* part, T alpha, T beta) { to_part(part, &alpha, &beta); }
+    void add_to_subworld(Tensor* part) { add_to_subworld(part, T(1), T(1)); }
+    void add_from_subworld(Tensor* part, T alpha, T beta) { from_part(part, &alpha, &beta); }
+    void add_from_subworld(Tensor* part) { add_from_subworld(part, T(1), T(1)); }
+
+    /// this = alpha * A * B + beta * this.
+    void contract(T alpha, CTF_int::tensor& A, char const* a, CTF_int::tensor& B, char const* b, T beta, char const* c) {
+        number(beta) * Idx_Tensor(this, c) += number(alpha) * Idx_Tensor(&A, a) * Idx_Tensor(&B, b);
+    }
+    template <class F>
+    void contract(T alpha, CTF_int::tensor& A, char const* a, CTF_int::tensor& B, char const* b, T beta, char const* c, F const& f) {
+        number(beta) * Idx_Tensor(this, c) += f(number(alpha) * Idx_Tensor(&A, a), Idx_Tensor(&B, b));
+    }
+    /// this = alpha * A + beta * this.
+    void sum(T alpha, CTF_int::tensor& A, char const* a, T beta, char const* c) {
+        number(beta) * Idx_Tensor(this, c) += number(alpha) * Idx_Tensor(&A, a);
+    }
+    template <class F>
+    void sum(T alpha, CTF_int::tensor& A, char const* a, T beta, char const* c, F const& f) {
+        number(beta) * Idx_Tensor(this, c) += f(number(alpha) * Idx_Tensor(&A, a));
+    }
+    void scale(T alpha, char const* c) { Idx_Tensor(this, c) = number(alpha) * Idx_Tensor(this, c); }
+
+    T reduce(OP op) const {
+        T result = T();
+        reduce_to(op, &result);
+        return result;
+    }
+    double norm1() const { return norm(1); }
+    double norm2() const { return norm(2); }
+    double norm_infty() const { return norm(0); }
+    void norm1(double& result) const { result = norm(1); }
+    void norm2(double& result) const { result = norm(2); }
+    void norm_infty(double& result) const { result = norm(0); }
+    void fill_random(T low, T high) { random(std::real(low), std::real(high)); }
+    void fill_random() { random(0, 1); }
+    void print(FILE* file = stdout) const { print_to(file, -1); }
+    void print(FILE* file, T cutoff) const { print_to(file, std::abs(cutoff)); }
+    void prnt() const { print(); }
+
+    std::vector<Key> past(Key key) const {
+        std::vector<Key> index = index_of(key);
+        for (std::size_t d = 0; d < index.size(); ++d) ++index[d];
+        return index;
+    }
+
+protected:
+    template <class L>
+    void start(int dimensions, L const* lengths, int const* symmetry, World const& world, char const* text) {
+        make(CTF_int::ElementOf<T>::get(), &Ring<T>::the(), dimensions, lengths, symmetry, world, text);
+    }
+    static void refuse_sparse(bool sparse) {
+        if (sparse) throw std::runtime_error("ctf.hpp: sparse tensors are not there yet; make it dense");
+    }
+
+private:
+    static CTF_int::Term number(T value) { return CTF_int::Term::of_value(CTF_int::ElementOf<T>::get(), &value); }
+    static T const* zero() { return reinterpret_cast<T const*>(Ring<T>::the().addid()); }
+    std::vector<Key> wide(int const* narrow) const { return wide(narrow, order); }
+    static std::vector<Key> wide(int const* narrow, int count) { return std::vector<Key>(narrow, narrow + count); }
+    Tensor sliced(Key const* begin, Key const* end, World const* world) const {
+        Tensor result;
+        result.make_slice(*this, begin, end, world);
+        return result;
+    }
+};
+
+/// A tensor with two dimensions.
+template <class T = double>
+class Matrix : public Tensor<T> {
+public:
+    std::int64_t nrow, ncol;
+    int symm;
+
+    Matrix() : nrow(0), ncol(0), symm(NS) {}
+    Matrix(std::int64_t rows, std::int64_t columns, World const& world, char const* text = nullptr, bool = false) {
+        begin(rows, columns, NS, world, text);
+    }
+    Matrix(std::int64_t rows, std::int64_t columns, World const& world, CTF_int::algstrct const&, char const* text = nullptr,
+           bool = false) {
+        begin(rows, columns, NS, world, text);
+    }
+    Matrix(std::int64_t rows, std::int64_t columns, int kind = NS, World const& world = get_universe(), char const* text = nullptr,
+           bool = false) {
+        begin(rows, columns, kind, world, text);
+    }
+    Matrix(std::int64_t rows, std::int64_t columns, int kind, World const& world, CTF_int::algstrct const&, char const* text = nullptr,
+           bool = false) {
+        begin(rows, columns, kind, world, text);
+    }
+    Matrix(Matrix const& other) = default;
+    Matrix(Tensor<T> const& other) : Tensor<T>(other), nrow(other.lens[0]), ncol(other.lens[1]), symm(other.sym[0]) {}
+    Matrix& operator=(Matrix const& other) = default;
+
+    void print_matrix() const { this->print(); }
+
+private:
+    void begin(std::int64_t rows, std::int64_t columns, int kind, World const& world, char const* text) {
+        nrow = rows;
+        ncol = columns;
+        symm = kind & 3;
+        std::int64_t const lengths[] = {rows, columns};
+        int const symmetry[] = {symm, NS};
+        this->refuse_sparse((kind & SP) != 0);
+        this->start(2, lengths, symmetry, world, name);
+    }
+};
+
+/// A tensor with one dimension.
+template <class T = double>
+class Vector : public Tensor<T> {
+public:
+    std::int64_t len;
+
+    Vector() : len(0) {}
+    Vector(std::int64_t length, World const& world = get_universe(), char const* text = nullptr, bool = false) { begin(length, world, text); }
+    Vector(std::int64_t length, World const& world, CTF_int::algstrct const&, char const* text = nullptr, bool = false) {
+        begin(length, world, text);
+    }
+    Vector(std::int64_t length, int kind, World const& world = get_universe(), char const* text = nullptr, bool = false) {
+        this->refuse_sparse(kind > 0);
+        begin(length, world, text);
+    }
+    Vector(Vector const& other) = default;
+    Vector(Tensor<T> const& other) : Tensor<T>(other), len(other.lens[0]) {}
+    Vector& operator=(Vector const& other) = default;
+
+private:
+    void begin(std::int64_t length, World const& world, char const* text) {
+        len = length;
+        this->start(1, &length, nullptr, world, text);
+    }
+};
+
+/// A tensor with one element.
+template <class T = double>
+class Scalar : public Tensor<T> {
+public:
+    explicit Scalar(World const& world = get_universe()) { begin(T(), world); }
+    Scalar(World const& world, CTF_int::algstrct const&) { begin(T(), world); }
+    Scalar(T value, World const& world = get_universe()) { begin(value, world); }
+    Scalar(T value, World const& world, CTF_int::algstrct const&) { begin(value, world); }
+    Scalar(Scalar const& other) = default;
+    Scalar& operator=(Scalar const& other) = default;
+    T get_val() const {
+        T value = T();
+        std::int64_t const key = 0;
+        this->read(1, &key, &value);
+        return value;
+    }
+    void set_val(T value) { this->set_all(&value); }
+    operator T() const { return get_val(); }
+
+private:
+    void begin(T value, World const& world) {
+        this->start(0, static_cast<std::int64_t const*>(nullptr), nullptr, world, nullptr);
+        set_val(value);
+    }
+};
+
+/// start + k * step.
+template <class T>
+Vector<T> arange(T start, std::int64_t length, T step, World const& world = get_universe()) {
+    Vector<T> result(length, world);
+    std::vector<std::int64_t> keys;
+    std::vector<T> values;
+    for (std::int64_t k = world.rank; k < length; k += world.np) {
+        keys.push_back(k);
+        values.push_back(start + T(k) * step);
+    }
+    result.write(keys.size(), keys.data(), values.data());
+    return result;
+}
+
+/// f(a), or f(a, b): elements of a new type, in a statement.
+template <class A = double, class B = A, class C = A>
+class Function {
+public:
+    Function(std::function<B(A)> f)
+        : element_(CTF_int::ElementOf<B>::get()), loop_([f](std::int64_t count, void const* const* in, void* out) {
+              for (std::int64_t i = 0; i < count; ++i) static_cast<B*>(out)[i] = f(static_cast<A const*>(in[0])[i]);
+          }) {}
+    Function(std::function<C(A, B)> f, bool = false)
+        : element_(CTF_int::ElementOf<C>::get()), loop_([f](std::int64_t count, void const* const* in, void* out) {
+              for (std::int64_t i = 0; i < count; ++i)
+                  static_cast<C*>(out)[i] = f(static_cast<A const*>(in[0])[i], static_cast<B const*>(in[1])[i]);
+          }) {}
+    Term operator()(Term const& a) const { return Term::of_function(element_, std::vector<Term>(1, a), loop_); }
+    Term operator()(Term const& a, Term const& b) const {
+        Term const operands[] = {a, b};
+        return Term::of_function(element_, std::vector<Term>(operands, operands + 2), loop_);
+    }
+
+private:
+    CTF_int::Element element_;
+    CTF_int::Loop loop_;
+};
+
+/// f(a), f(a, b) or f(a, b, c), which changes its last argument: done at once.
+template <class A = double, class B = A, class C = A>
+class Transform {
+public:
+    Transform(std::function<void(A&)> f) : loop_([f](std::int64_t count, void const* const*, void* out) {
+        for (std::int64_t i = 0; i < count; ++i) f(static_cast<A*>(out)[i]);
+    }) {}
+    Transform(std::function<void(A, B&)> f) : loop_([f](std::int64_t count, void const* const* in, void* out) {
+        for (std::int64_t i = 0; i < count; ++i) f(static_cast<A const*>(in[0])[i], static_cast<B*>(out)[i]);
+    }) {}
+    Transform(std::function<void(A, B, C&)> f) : loop_([f](std::int64_t count, void const* const* in, void* out) {
+        for (std::int64_t i = 0; i < count; ++i)
+            f(static_cast<A const*>(in[0])[i], static_cast<B const*>(in[1])[i], static_cast<C*>(out)[i]);
+    }) {}
+    void operator()(Term const& a) const { Term::transform(std::vector<Term>(1, a), loop_); }
+    void operator()(Term const& a, Term const& b) const {
+        Term const operands[] = {a, b};
+        Term::transform(std::vector<Term>(operands, operands + 2), loop_);
+    }
+    void operator()(Term const& a, Term const& b, Term const& c) const {
+        Term const operands[] = {a, b, c};
+        Term::transform(std::vector<Term>(operands, operands + 3), loop_);
+    }
+
+private:
+    CTF_int::Loop loop_;
+};
+
+/// `A["ij"], [](double& a) { ... };` is a Transform.
+template <class A, class F, class = typename std::enable_if<std::is_convertible<F, std::function<void(A&)>>::value>::type>
+void operator,(Typ_Idx_Tensor<A> const& a, F f) {
+    Transform<A>(std::function<void(A&)>(f))(a);
+}
+
+template <class A = double, class B = A>
+using Univar_Function = Function<A, B>;
+template <class A = double, class B = A, class C = A>
+using Bivar_Function = Function<A, B, C>;
+template <class A = double>
+using Endomorphism = Transform<A>;
+template <class A = double, class B = A>
+using Univar_Transform = Transform<A, B>;
+template <class A = double, class B = A, class C = A>
+using Bivar_Transform = Transform<A, B, C>;
+
+/// Timers measure nothing here: Arges reports by itself.
+class Timer {
+public:
+    explicit Timer(char const*) {}
+    void start() {}
+    void stop() {}
+    void exit() {}
+};
+class Function_timer : public Timer {
+public:
+    explicit Function_timer(char const* name) : Timer(name) {}
+};
+class Timer_epoch {
+public:
+    explicit Timer_epoch(char const*) {}
+    void begin() {}
+    void end() {}
+};
+
+}  // namespace CTF
+
+typedef CTF::World CTF_World;
+typedef CTF::Tensor<> CTF_Tensor;
+typedef CTF::Matrix<> CTF_Matrix;
+typedef CTF::Vector<> CTF_Vector;
+typedef CTF::Scalar<> CTF_Scalar;
+template <class T>
+using tCTF_Tensor = CTF::Tensor<T>;
+template <class T>
+using tCTF_Matrix = CTF::Matrix<T>;
+template <class T>
+using tCTF_Vector = CTF::Vector<T>;
+template <class T>
+using tCTF_Scalar = CTF::Scalar<T>;

@@ -1,0 +1,207 @@
+// Tensors as programs for Cyclops see them: fields, copies, symmetries, reductions, printing.
+#include "cyclops/body.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <sstream>
+
+namespace CTF_int {
+
+using arges::AnyTensor;
+using arges::InvalidArgument;
+
+namespace {
+
+arges::ElementType type_of(Element element) { return static_cast<arges::ElementType>(element); }
+
+/// Vector form of a symmetry that was made from one.
+std::vector<int> relations_of(const arges::Symmetry& symmetry, int order) {
+    std::vector<int> result(order, NS);
+    for (const auto& slot : symmetry.slots()) {
+        const auto dims = slot.dimensions();
+        const int kind = slot.kind == arges::NodeKind::symmetric       ? SY
+                         : slot.kind == arges::NodeKind::antisymmetric ? AS
+                         : slot.kind == arges::NodeKind::hollow        ? SH
+                                                                       : NS;
+        for (std::size_t d = 0; d + 1 < dims.size(); ++d) result[dims[d]] = kind;
+    }
+    return result;
+}
+
+template <class T>
+void replace(T*& array, const std::vector<T>& values) {
+    delete[] array;
+    array = new T[values.size()];
+    std::copy(values.begin(), values.end(), array);
+}
+
+}  // namespace
+
+AnyTensor& of(const tensor& handle) {
+    if (handle.body() == nullptr)
+        throw InvalidArgument("a tensor that was made without arguments; assign a tensor with a shape to it before it is used");
+    return handle.body()->tensor;
+}
+
+arges::Symmetry symmetry_of(int order, const int* relations) {
+    if (relations == nullptr || order == 0) return {};
+    std::vector<arges::Relation> result;
+    for (int d = 0; d < order; ++d) {
+        const int relation = d + 1 < order ? relations[d] : NS;
+        if (relation < NS || relation > SH)
+            throw InvalidArgument("symmetry " + std::to_string(relation) + " of dimension " + std::to_string(d) +
+                                  "; it is one of NS, SY, AS and SH");
+        result.push_back(static_cast<arges::Relation>(relation));
+    }
+    return arges::Symmetry::from_relations(result);
+}
+
+AnyTensor unpacked(const AnyTensor& tensor) {
+    return tensor.symmetry().trivial() ? tensor : tensor.with_symmetry(arges::Symmetry::none(tensor.order()));
+}
+
+tensor::tensor()
+    : order(0), lens(nullptr), sym(nullptr), size(0), is_sparse(false), nnz_tot(0), sr(nullptr), wrld(nullptr), name(nullptr) {
+    set_name("");
+}
+
+tensor::tensor(const tensor& other) : tensor() { *this = other; }
+
+tensor& tensor::operator=(const tensor& other) {
+    if (this == &other || other.body_ == nullptr) return *this;
+    delete wrld;
+    wrld = new CTF::World(*other.wrld);
+    sr = other.sr;
+    if (name[0] == 0) set_name(other.name);
+    told(std::make_shared<Body>(Body{other.body_->tensor}));
+    return *this;
+}
+
+tensor::~tensor() {
+    delete[] lens;
+    delete[] sym;
+    delete[] name;
+    delete wrld;
+}
+
+void tensor::set_name(const char* text) {
+    const std::string given = text == nullptr ? "" : text;
+    delete[] name;
+    name = new char[given.size() + 1];
+    std::copy(given.c_str(), given.c_str() + given.size() + 1, name);
+    if (body_) body_->tensor.set_name(given);
+}
+
+void tensor::told(const std::shared_ptr<Body>& body) {
+    body_ = body;
+    const auto& own = body->tensor;
+    order = own.order();
+    replace(lens, own.extents());
+    replace(sym, relations_of(own.symmetry(), order));
+    size = own.stored();
+    nnz_tot = own.stored();
+}
+
+bool tensor::has_symmetry() const { return !of(*this).symmetry().trivial(); }
+std::int64_t tensor::get_tot_size(bool packed) const { return packed ? of(*this).stored() : of(*this).size(); }
+void tensor::set_zero() { of(*this).fill(std::int64_t{0}); }
+
+void tensor::make(Element element, algstrct* ring, int dimensions, const std::int64_t* lengths, const int* symmetry,
+                  const CTF::World& world, const char* text) {
+    delete wrld;
+    wrld = new CTF::World(world);
+    sr = ring;
+    const std::vector<std::int64_t> extents(lengths, lengths + dimensions);
+    set_name(text);
+    told(std::make_shared<Body>(Body{AnyTensor(type_of(element), arges::Storage::dense, world.body()->world, extents,
+                                               symmetry_of(dimensions, symmetry), name)}));
+}
+
+void tensor::make(Element element, algstrct* ring, int dimensions, const int* lengths, const int* symmetry, const CTF::World& world,
+                  const char* text) {
+    make(element, ring, dimensions, std::vector<std::int64_t>(lengths, lengths + dimensions).data(), symmetry, world, text);
+}
+
+void tensor::make_like(const tensor& other, const CTF::World& world) {
+    make(static_cast<Element>(of(other).element()), other.sr, other.order, other.lens, other.sym, world, other.name);
+}
+
+void tensor::make_with(const tensor& other, const int* symmetry) {
+    make(static_cast<Element>(of(other).element()), other.sr, other.order, other.lens, symmetry, *other.wrld, other.name);
+    auto& own = of(*this);
+    auto from = pairs_of(of(other));
+    Pairs kept{{}, Values(own.element())};
+    for (std::size_t i = 0; i < from.keys.size(); ++i) {
+        const auto canonical = own.canonical_key(own.index(from.keys[i]));
+        if (canonical.zero || canonical.key != from.keys[i]) continue;
+        kept.keys.push_back(from.keys[i]);
+        kept.values.take(from.values, i);
+    }
+    own.accumulate_pairs(kept.keys, kept.values.data(), std::ssize(kept.keys), nullptr, arges::element_kernels(own.element()).zero);
+}
+
+void tensor::set_all(const void* value) {
+    const Formula number{.sum = {{arges::number_from(value, of(*this).element())}}};
+    std::string labels;
+    for (int d = 0; d < order; ++d) labels.push_back(static_cast<char>(d));
+    assign({body_, labels}, number, std::int64_t{0}, 1);
+}
+
+void tensor::random(double low, double high) {
+    auto& own = of(*this);
+    const auto seed = ++wrld->body()->fills;
+    const auto type = own.element();
+    if (type != arges::ElementType::int16 && type != arges::ElementType::int32 && type != arges::ElementType::int64) {
+        own.fill_random(seed, low, high);
+        return;
+    }
+    auto pairs = pairs_of(own);
+    for (std::size_t i = 0; i < pairs.keys.size(); ++i) {
+        auto bits = static_cast<std::uint64_t>(pairs.keys[i]) * 0x9E3779B97F4A7C15U + seed * 0xD1B54A32D192ED03U;
+        bits = (bits ^ std::rotl(bits, 29)) * 0xBF58476D1CE4E5B9U;
+        const double part = static_cast<double>(bits >> 11) * 0x1p-53;
+        const auto value = arges::element_from(static_cast<std::int64_t>(low + part * (high - low)), type);
+        std::memcpy(pairs.values.at(i), value.data(), arges::element_kernels(type).size);
+    }
+    own.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr, arges::element_kernels(type).zero);
+}
+
+void tensor::make_reshaped(const tensor& source, const std::vector<std::int64_t>& lengths) {
+    auto reshaped = unpacked(of(source)).reshaped(lengths);
+    CTF::World* const world = new CTF::World(*source.wrld);
+    delete wrld;
+    wrld = world;
+    sr = source.sr;
+    told(std::make_shared<Body>(Body{std::move(reshaped)}));
+}
+
+void tensor::reduce_to(CTF::OP op, void* result) const {
+    const auto& own = of(*this);
+    const auto number = [&](double value) {
+        arges::with_element_type(own.element(), [&]<class T>() { *static_cast<T*>(result) = static_cast<T>(value); });
+    };
+    switch (op) {
+    case CTF::OP_SUM: own.sum_to(result); return;
+    case CTF::OP_SUMABS: number(own.norm1()); return;
+    case CTF::OP_SUMSQ: number(own.norm() * own.norm()); return;
+    case CTF::OP_MAXABS: number(own.norm_max()); return;
+    case CTF::OP_MAX: own.least_or_largest_to(true, result); return;
+    case CTF::OP_MIN: own.least_or_largest_to(false, result); return;
+    default: throw arges::Unsupported("reduce(OP_MINABS); take OP_MIN of a tensor with the absolute values");
+    }
+}
+
+double tensor::norm(int which) const {
+    const auto& own = of(*this);
+    return which == 1 ? own.norm1() : which == 2 ? own.norm() : own.norm_max();
+}
+
+void tensor::print_to(FILE* file, double cutoff) const {
+    std::ostringstream text;
+    of(*this).print(text, std::max(cutoff, 0.0));
+    if (wrld->rank == 0) std::fputs(text.str().c_str(), file);
+    std::fflush(file);
+}
+
+}  // namespace CTF_int

@@ -1,0 +1,119 @@
+// Right-hand sides as programs write them.
+#include "cyclops/body.hpp"
+
+#include <cmath>
+
+namespace CTF_int {
+
+using arges::InvalidArgument;
+using arges::Number;
+
+namespace {
+
+/// A double that is whole is a whole number, so that integer tensors have it.
+Number number_of(double value) {
+    constexpr double largest = 9007199254740992.0;
+    if (std::abs(value) <= largest && std::trunc(value) == value) return static_cast<std::int64_t>(value);
+    return value;
+}
+
+Number product(const Number& a, const Number& b) {
+    return std::visit(
+        []<class A, class B>(const A& x, const B& y) -> Number {
+            if constexpr (std::is_same_v<A, B>)
+                return x * y;
+            else if constexpr (std::is_integral_v<A>)
+                return static_cast<double>(x) * y;
+            else if constexpr (std::is_integral_v<B>)
+                return x * static_cast<double>(y);
+            else
+                return x * y;
+        },
+        a, b);
+}
+
+const Formula& without_call(const Term& term) {
+    if (term.formula()->call) throw InvalidArgument("a function of elements is part of a longer expression; assign it to a tensor first");
+    return *term.formula();
+}
+
+Term term_of(Formula formula) { return Term(std::make_shared<const Formula>(std::move(formula))); }
+
+Term sum_of(const Term& a, const Term& b, std::int64_t sign) {
+    Formula result(without_call(a));
+    for (const auto& own : without_call(b).sum) {
+        result.sum.push_back(own);
+        result.sum.back().factor = product(own.factor, sign);
+    }
+    return term_of(std::move(result));
+}
+
+/// Operands of a function: tensors, with factors.
+std::vector<Product> operands_of(const std::vector<Term>& terms) {
+    std::vector<Product> result;
+    for (const auto& term : terms) {
+        const auto& sum = without_call(term).sum;
+        if (sum.size() != 1 || sum[0].operands.size() != 1)
+            throw InvalidArgument("a function of a sum or a product; assign that to a tensor first");
+        result.push_back(sum[0]);
+    }
+    return result;
+}
+
+}  // namespace
+
+Term Term::operator*(const Term& other) const {
+    Formula result;
+    for (const auto& a : without_call(*this).sum)
+        for (const auto& b : without_call(other).sum) {
+            result.sum.push_back({product(a.factor, b.factor), a.operands});
+            auto& operands = result.sum.back().operands;
+            operands.insert(operands.end(), b.operands.begin(), b.operands.end());
+        }
+    return term_of(std::move(result));
+}
+
+Term Term::operator+(const Term& other) const { return sum_of(*this, other, 1); }
+Term Term::operator-(const Term& other) const { return sum_of(*this, other, -1); }
+Term Term::of_number(double number) { return term_of({.sum = {{number_of(number)}}}); }
+Term Term::of_number(std::int64_t number) { return term_of({.sum = {{number}}}); }
+Term Term::of_value(Element element, const void* value) {
+    const auto number = arges::number_from(value, static_cast<arges::ElementType>(element));
+    const auto* const real = std::get_if<double>(&number);
+    return term_of({.sum = {{real == nullptr ? number : number_of(*real)}}});
+}
+Term Term::scaled(double number) const { return of_number(number) * *this; }
+Term Term::scaled(std::int64_t number) const { return of_number(number) * *this; }
+
+void Term::assign(const Term& right, bool keeps, int sign) const {
+    const auto& sum = without_call(*this).sum;
+    if (sum.size() != 1 || sum[0].operands.size() != 1) throw InvalidArgument("assignment to an expression; assign to one tensor");
+    CTF_int::assign(sum[0].operands[0], *right.formula(), keeps ? sum[0].factor : Number(std::int64_t{0}), sign);
+}
+
+Term Term::of_function(Element result, const std::vector<Term>& operands, const Loop& loop) {
+    return term_of({.call = Call{static_cast<arges::ElementType>(result), operands_of(operands), loop}});
+}
+
+void Term::transform(const std::vector<Term>& operands, const Loop& loop) { change(operands_of(operands), loop); }
+
+}  // namespace CTF_int
+
+namespace CTF {
+
+namespace {
+
+std::shared_ptr<const CTF_int::Formula> labelled(CTF_int::tensor* tensor, const char* labels) {
+    CTF_int::of(*tensor);
+    const std::string given(labels, strnlen(labels, tensor->order));
+    if (given.size() < static_cast<std::size_t>(tensor->order))
+        throw arges::InvalidArgument("[\"" + given + "\"] of a tensor of order " + std::to_string(tensor->order) +
+                                     "; give a label for each dimension");
+    return std::make_shared<const CTF_int::Formula>(CTF_int::Formula{.sum = {{std::int64_t{1}, {{tensor->body(), given}}}}});
+}
+
+}  // namespace
+
+Idx_Tensor::Idx_Tensor(CTF_int::tensor* tensor, const char* labels) : Term(labelled(tensor, labels)), parent(tensor) {}
+
+}  // namespace CTF
