@@ -8,6 +8,7 @@ BUILD     := build/$(OPT)
 LIBRARY   := $(BUILD)/libarges.a
 SHARED    := $(BUILD)/libarges.so
 YIELD     := $(BUILD)/libyield.so
+CYCLOPS   := $(BUILD)/cyclops
 LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS)
 MAKEFLAGS += --no-print-directory
 JOBS      ?= $(shell nproc 2>/dev/null || echo 1)
@@ -23,7 +24,8 @@ programs        = $(patsubst %.cpp,$(BUILD)/%,$(1))
 cli_sources     := $(wildcard src/cli/*.cpp)
 LAYERS          ?= *
 python_sources  := $(wildcard src/python/*.cpp)
-library_sources := $(filter-out $(cli_sources) $(python_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
+cyclops_sources := $(wildcard src/cyclops/*.cpp)
+library_sources := $(filter-out $(cli_sources) $(python_sources) $(cyclops_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
 c_examples       := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/c/*.c))
@@ -44,7 +46,7 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS JOBS
 
-.PHONY: python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling check-bench run-tests run-checked run-checked-built \
+.PHONY: cyclops python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling check-bench run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -57,6 +59,7 @@ tests: $(tests) $(planted) $(YIELD)  ## the test binaries, one for each folder u
 examples: $(examples) $(c_examples)  ## the programs in examples/ in C++ and C
 fortran: $(FORTRAN) $(fortran_examples)  ## the modules arges and tapp for Fortran into build/, and the programs in examples/fortran/
 bench: $(benches)              ## the programs in bench/
+cyclops: $(CYCLOPS)/lib/libctf.a $(CYCLOPS)/include/ctf.hpp  ## header and library for programs written for Cyclops, into build/
 
 # Compiling. The command line is kept in a stamp, so that a changed setting rebuilds.
 INCLUDES := -Iinclude -Isrc
@@ -125,6 +128,15 @@ $(SHARED): $(call objects,$(wildcard src/c/*.cpp)) $(LIBRARY) src/c/exports.map
 	$(MPICXX) -shared -Wl,-soname,libarges.so.$(ABI) -Wl,--no-undefined -Wl,--version-script=src/c/exports.map $(LDFLAGS) \
 	    $(filter %.o,$^) $(LIBRARY) -o $@ $(LIBS)
 	@ln -sf $(@F) $@.$(ABI)
+
+# One archive, as Cyclops has it.
+$(CYCLOPS)/lib/libctf.a: $(call objects,$(cyclops_sources) $(library_sources))
+	@mkdir -p $(@D)
+	@rm -f $@
+	ar rcs $@ $(filter %.o,$^)
+$(CYCLOPS)/include/ctf.hpp: src/cyclops/ctf.hpp
+	@mkdir -p $(@D)
+	cp $< $@
 
 $(BUILD)/arges: $(call objects,$(cli_sources)) $(LIBRARY)
 	$(link)

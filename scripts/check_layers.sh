@@ -4,7 +4,7 @@
 set -uo pipefail
 
 # Top to bottom.
-layers="cli python c decompose chemistry linalg io interface execute redistribute plan partition \
+layers="cli python cyclops c decompose chemistry linalg io interface execute redistribute plan partition \
 sparse local comm topology layout symmetry base"
 # Layers that a layer may not include although they are below it; mpi: nor <mpi.h>, nor any public
 # header that brings it.
@@ -64,8 +64,8 @@ check() {
 
     function words(code) {
         if (layer != "comm") {
-            # Communicators come in through interface and c, and io and linalg hand them on to HDF5 and BLACS.
-            if (layer ~ /^(interface|c|io|linalg)$/ || header == "arges/world.hpp")
+            # Communicators come in through interface, c and cyclops, and io and linalg hand them on to HDF5 and BLACS.
+            if (layer ~ /^(interface|c|cyclops|io|linalg)$/ || header == "arges/world.hpp")
                 gsub(/MPI_(Comm|COMM_WORLD|COMM_NULL|INFO_NULL|Fint)[^A-Za-z0-9_]/, " ", code)
             if (match(code, /(^|[^A-Za-z0-9_])P?MPI_[A-Za-z0-9_]+/))
                 report("MPI outside src/comm: " substr(code, RSTART, RLENGTH))

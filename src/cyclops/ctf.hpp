@@ -165,6 +165,8 @@ public:
     bool has_symmetry() const;
     std::int64_t get_tot_size(bool packed) const;
     void set_zero();
+    /// Gives the elements up; the tensor is as one made without arguments.
+    void free_self();
     int align(tensor const&) { return 1; }  // equal shapes have equal layouts
 
     /// A null `symmetry` means none.
@@ -453,6 +455,34 @@ public:
         return count;
     }
 
+    /// Elements by indices, one tuple after the other.
+    template <class L>
+    void write_aos_idx(Key count, L const* tuples, T const* values) {
+        write(count, keys_of(count, tuples).data(), values);
+    }
+    template <class L>
+    void write_aos_idx(Key count, T alpha, T beta, L const* tuples, T const* values) {
+        write(count, alpha, beta, keys_of(count, tuples).data(), values);
+    }
+    template <class L>
+    void read_aos_idx(Key count, L const* tuples, T* values) const {
+        read(count, keys_of(count, tuples).data(), values);
+    }
+    template <class L>
+    void read_aos_idx(Key count, T alpha, T beta, L const* tuples, T* values) const {
+        read(count, alpha, beta, keys_of(count, tuples).data(), values);
+    }
+    /// The caller frees tuples by free() and values by delete[].
+    template <class L>
+    void get_local_data_aos_idx(Key* count, L** tuples, T** values, bool nonzeros_only = false, bool unpack_sym = false) const {
+        Key* keys;
+        get_local_data(count, &keys, values, nonzeros_only, unpack_sym);
+        *tuples = static_cast<L*>(std::malloc((*count * order + 1) * sizeof(L)));
+        for (Key i = 0; i < *count; ++i)
+            for (Key d = 0, rest = keys[i]; d < order; rest /= lens[d++]) (*tuples)[i * order + d] = static_cast<L>(rest % lens[d]);
+        std::free(keys);
+    }
+
     Tensor slice(int const* begin, int const* end) const { return sliced(wide(begin).data(), wide(end).data(), nullptr); }
     Tensor slice(Key const* begin, Key const* end) const { return sliced(begin, end, nullptr); }
     Tensor slice(int const* begin, int const* end, World* world) const { return sliced(wide(begin).data(), wide(end).data(), world); }
@@ -513,6 +543,10 @@ public:
     void norm_infty(double& result) const { result = norm(0); }
     void fill_random(T low, T high) { random(std::real(low), std::real(high)); }
     void fill_random() { random(0, 1); }
+    void fill_sp_random(T low, T high, double fraction) {
+        refuse_sparse(fraction < 1);
+        fill_random(low, high);
+    }
     void print(FILE* file = stdout) const { print_to(file, -1); }
     void print(FILE* file, T cutoff) const { print_to(file, std::abs(cutoff)); }
     void prnt() const { print(); }
@@ -535,6 +569,13 @@ protected:
 private:
     static CTF_int::Term number(T value) { return CTF_int::Term::of_value(CTF_int::ElementOf<T>::get(), &value); }
     static T const* zero() { return reinterpret_cast<T const*>(Ring<T>::the().addid()); }
+    template <class L>
+    std::vector<Key> keys_of(Key count, L const* tuples) const {
+        std::vector<Key> keys(count, 0);
+        for (Key i = 0; i < count; ++i)
+            for (int d = order; d-- > 0;) keys[i] = keys[i] * lens[d] + tuples[i * order + d];
+        return keys;
+    }
     std::vector<Key> wide(int const* narrow) const { return wide(narrow, order); }
     static std::vector<Key> wide(int const* narrow, int count) { return std::vector<Key>(narrow, narrow + count); }
     Tensor sliced(Key const* begin, Key const* end, World const* world) const {
@@ -581,7 +622,7 @@ private:
         std::int64_t const lengths[] = {rows, columns};
         int const symmetry[] = {symm, NS};
         this->refuse_sparse((kind & SP) != 0);
-        this->start(2, lengths, symmetry, world, name);
+        this->start(2, lengths, symmetry, world, text);
     }
 };
 

@@ -107,6 +107,8 @@ bool tensor::has_symmetry() const { return !of(*this).symmetry().trivial(); }
 std::int64_t tensor::get_tot_size(bool packed) const { return packed ? of(*this).stored() : of(*this).size(); }
 void tensor::set_zero() { of(*this).fill(std::int64_t{0}); }
 
+void tensor::free_self() { body_.reset(); }
+
 void tensor::make(Element element, algstrct* ring, int dimensions, const std::int64_t* lengths, const int* symmetry,
                   const CTF::World& world, const char* text) {
     delete wrld;
