@@ -1,0 +1,255 @@
+// A C++11 program against ctf.hpp: what statements, keys, slices and functions give for dense tensors, by numbers that were worked out by
+// hand. Prints what is wrong, and ends with 1 then.
+#include <ctf.hpp>
+
+using namespace CTF;
+
+namespace {
+
+int failures = 0;
+
+void expect(bool right, std::string const& what) {
+    if (right) return;
+    ++failures;
+    std::printf("FAILED: %s\n", what.c_str());
+}
+
+/// All elements of a tensor, first index fastest.
+template <class T>
+void expect_elements(Tensor<T> const& A, std::vector<T> const& wanted, std::string const& what) {
+    std::int64_t count = 0;
+    T* values = nullptr;
+    A.get_all_data(&count, &values, true);
+    bool same = count == std::int64_t(wanted.size());
+    for (std::int64_t i = 0; same && i < count; ++i) same = std::abs(values[i] - wanted[i]) < 1e-5;
+    if (!same && A.wrld->rank == 0)
+        for (std::int64_t i = 0; i < count; ++i) std::cout << values[i] << (i + 1 < count ? " " : "  <- ");
+    expect(same, what);
+    delete[] values;
+}
+
+/// A matrix with these elements, given by the first rank, column by column.
+template <class T = double>
+Matrix<T> matrix(int rows, int columns, std::vector<T> const& values, World& dw) {
+    Matrix<T> result(rows, columns, NS, dw);
+    std::vector<std::int64_t> keys(values.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+    result.write(dw.rank == 0 ? keys.size() : 0, keys.data(), values.data());
+    return result;
+}
+
+typedef std::vector<double> D;
+
+void keys_and_pairs(World& dw) {
+    Matrix<> A = matrix(2, 3, {0, 1, 2, 3, 4, 5}, dw);
+    std::vector<Pair<> > pairs(2);
+    pairs[0] = Pair<>(1, 5.0);
+    pairs[1] = Pair<>(1, 7.0);
+    A.write(dw.rank == 0 ? 2 : 0, pairs.data());
+    expect_elements<double>(A, {0, 12, 2, 3, 4, 5}, "pairs with one key are added up, and replace");
+    A.write(dw.rank == 0 ? 2 : 0, 2.0, 3.0, pairs.data());
+    expect_elements<double>(A, {0, 60, 2, 3, 4, 5}, "alpha * sum + beta * old");
+
+    std::int64_t keys[] = {2, 2};
+    double values[] = {10, 20};
+    A.read(2, 2.0, 3.0, keys, values);
+    expect(values[0] == 34 && values[1] == 64, "read with alpha and beta, a key twice");
+
+    int len[] = {3, 3}, sy[] = {SY, NS}, as[] = {AS, NS};
+    Tensor<> S(2, len, sy, dw), X(2, len, as, dw), N(2, len, (int*)nullptr, dw);
+    std::vector<std::int64_t> all(9);
+    std::vector<double> counted(9);
+    for (int i = 0; i < 9; ++i) counted[i] = all[i] = i;
+    S.write(dw.rank == 0 ? 9 : 0, all.data(), counted.data());
+    expect_elements<double>(S, {0, 4, 8, 4, 4, 12, 8, 12, 8}, "all keys into a symmetric matrix");
+    X.write(dw.rank == 0 ? 9 : 0, all.data(), counted.data());
+    expect_elements<double>(X, {0, -2, -4, 2, 0, -2, 4, 2, 0}, "all keys into an antisymmetric matrix");
+
+    std::int64_t n = 0, total = 0, *own = nullptr;
+    double* elements = nullptr;
+    X.get_local_data(&n, &own, &elements);
+    MPI_Allreduce(&n, &total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    expect(total == 3, "an antisymmetric 3 x 3 matrix stores three elements");
+    std::free(own);
+    delete[] elements;
+    X.get_local_data(&n, &own, &elements, false, true);
+    MPI_Allreduce(&n, &total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    expect(total == 9, "and has nine");
+    std::free(own);
+    delete[] elements;
+    expect(N.order == 2 && N.lens[1] == 3 && N.sym[0] == NS && X.sym[0] == AS, "fields");
+    std::vector<std::int64_t> some(1, 4);
+    N[some] = std::vector<double>(1, dw.rank == 0 ? 2.5 : 0.0);
+    expect(std::abs(N.norm2() - 2.5) < 1e-12, "A[keys] = values");
+}
+
+void statements(World& dw) {
+    Matrix<> A = matrix(2, 2, {1, 3, 2, 4}, dw), B = matrix(2, 2, {5, 7, 6, 8}, dw), C(2, 2, NS, dw);
+    C["ij"] = A["ik"] * B["kj"];
+    expect_elements<double>(C, {19, 43, 22, 50}, "product");
+    C["ij"] += 2.0 * A["ij"];
+    C["ij"] -= A["ji"];
+    expect_elements<double>(C, {20, 47, 23, 54}, "+= and -=");
+    2.0 * C["ij"] -= A["ij"];
+    expect_elements<double>(C, {39, 91, 44, 104}, "a factor on the left");
+    C["ij"] = 3.0;
+    C["ii"] = 1.0;
+    expect_elements<double>(C, {1, 3, 3, 1}, "numbers, diagonals");
+    C["ij"] *= A["jk"];
+    expect_elements<double>(C, {3, 9, 21, 7}, "*=");
+    C["ij"] = (A["ij"] + B["ij"]) * 2.0;
+    expect_elements<double>(C, {12, 20, 16, 24}, "a sum times a number");
+    Vector<> x(2, dw);
+    x["i"] = A["ij"];
+    expect_elements<double>(x, {3, 7}, "row sums");
+    x["k"] = A["ij"];
+    expect_elements<double>(x, {10, 10}, "a total, broadcast");
+    C["ij"] = x["k"] * x["l"];
+    expect_elements<double>(C, {400, 400, 400, 400}, "a number of two vectors, broadcast");
+    C["`{"] = A["`{"];
+    expect_elements<double>(C, {1, 3, 2, 4}, "labels of any byte");
+    double d = A["ij"] * B["ij"];
+    d += A["ii"];
+    expect(d == 5 + 12 + 21 + 32 + 5, "sums as numbers");
+    Scalar<> s(dw);
+    s[""] = A["ij"];
+    expect(double(s) == 10 && s.get_val() == 10, "scalars");
+    Matrix<int> I = matrix<int>(2, 2, {1, 2, 3, 4}, dw);
+    I["ij"] += I["ji"];
+    expect_elements<int>(I, {2, 5, 5, 8}, "integers, the tensor itself on the right");
+    int len[] = {2, 2};
+    Tensor<std::complex<double> > Z(2, len, dw);
+    Z = std::complex<double>(0, 2);
+    Z["ij"] = Z["ik"] * Z["kj"];
+    expect_elements<std::complex<double> >(Z, std::vector<std::complex<double> >(4, -8.0), "complex elements are not conjugated");
+    Matrix<float> F(2, 2, NS, dw);
+    F["ij"] = 0.5;
+    F["ij"] += 0.1 * F["ij"];
+    expect(std::abs(F.norm2() - 1.1) < 1e-6, "float");
+    C.contract(2.0, A, "ik", B, "kj", 0.0, "ij");
+    expect_elements<double>(C, {38, 86, 44, 100}, "contract");
+}
+
+void symmetries(World& dw) {
+    int len[] = {2, 2}, sy[] = {SY, NS}, as[] = {AS, NS}, sh[] = {SH, NS};
+    Tensor<> S(2, len, sy, dw), X(2, len, as, dw), H(2, len, sh, dw), Y(2, len, as, dw);
+    Matrix<> A = matrix(2, 2, {1, 3, 2, 4}, dw), B = matrix(2, 2, {5, 7, 6, 8}, dw);
+    S["ij"] = A["ik"] * B["kj"];
+    expect_elements<double>(S, {38, 65, 65, 100}, "a product into SY");
+    X["ij"] = A["ik"] * B["kj"];
+    expect_elements<double>(X, {0, 21, -21, 0}, "a product into AS");
+    H["ij"] = A["ik"] * B["kj"];
+    expect_elements<double>(H, {0, 65, 65, 0}, "a product into SH");
+    S["ij"] = A["ij"];
+    expect_elements<double>(S, {2, 5, 5, 8}, "a sum into SY");
+    S["ij"] = A["ik"] * A["jk"];
+    expect_elements<double>(S, {5, 11, 11, 25}, "A * A^T is symmetric");
+    X["ij"] = A["ij"];
+    expect_elements<double>(X, {0, 1, -1, 0}, "a sum into AS");
+    Y["ij"] = X["ji"];
+    expect_elements<double>(Y, {0, 1, -1, 0}, "AS into AS, transposed: -(-1) at the stored place");
+    H["ij"] = S["ij"];
+    expect_elements<double>(H, {0, 11, 11, 0}, "SY into SH");
+    X["ij"] = 3.0;
+    expect_elements<double>(X, {0, -3, 3, 0}, "a number into AS");
+    Y["ij"] = X["ij"] * X["ij"];
+    expect_elements<double>(Y, {0, -9, 9, 0}, "AS times AS element by element, stored as AS");
+    S["ij"] = X["ij"];
+    expect_elements<double>(S, {0, 0, 0, 0}, "AS into SY");
+    X["ii"] = 7.0;
+    expect_elements<double>(X, {0, -3, 3, 0}, "the diagonal of AS stays");
+    expect(std::abs(X.norm2() - std::sqrt(18.0)) < 1e-12, "norms are of all elements");
+
+    int len4[] = {2, 2, 2, 2}, pairs[] = {AS, NS, AS, NS};
+    Tensor<> V(4, len4, pairs, dw), T(4, len4, pairs, dw), Z(4, len4, pairs, dw);
+    std::int64_t const key = 2 + 8;  // (0, 1, 0, 1)
+    double three = 3, five = 5, got = 0;
+    V.write(dw.rank == 0, &key, &three);
+    T.write(dw.rank == 0, &key, &five);
+    Z["abij"] = 0.5 * V["abef"] * T["efij"];
+    Z.read(1, &key, &got);
+    expect(got == 15, "the ladder sums over all e and f");
+    Z["abij"] = A["be"] * T["aeij"];
+    Z.read(1, &key, &got);
+    expect(got == 25, "P(ab)");
+    Z["abij"] = A["ai"] * A["bj"];
+    Z.read(1, &key, &got);
+    expect(got == -4, "an outer product of a matrix with itself: four terms");
+    Tensor<> upper(S, as);
+    S["ij"] = A["ij"];
+    Tensor<> plain(S, nullptr), kept(A, sy);
+    expect_elements<double>(plain, {2, 0, 5, 8}, "Tensor(A, sym) copies what is stored");
+    expect_elements<double>(kept, {1, 2, 2, 4}, "in both directions");
+}
+
+void parts(World& dw) {
+    Matrix<> A = matrix(3, 3, {0, 1, 2, 3, 4, 5, 6, 7, 8}, dw), B(3, 3, NS, dw);
+    expect_elements<double>(A.slice(3, 7), {3, 4, 6, 7}, "slice by keys has an inclusive end");
+    int from[] = {1, 1}, to[] = {3, 3}, zero[] = {0, 0}, two[] = {2, 2};
+    expect_elements<double>(A.slice(from, to), {4, 5, 7, 8}, "slice by offsets has an exclusive one");
+    B["ij"] = 1.0;
+    B.slice(zero, two, 2.0, A, from, to, 10.0);
+    expect_elements<double>(B, {42, 52, 1, 72, 82, 1, 1, 1, 1}, "beta * B + alpha * A");
+    int turn[] = {2, 0, 1}, *rows[] = {turn, nullptr};
+    B["ij"] = 0.0;
+    B.permute(0.0, A, rows, 1.0);
+    expect_elements<double>(B, {1, 2, 0, 4, 5, 3, 7, 8, 6}, "permute(beta, A, p, alpha)");
+    B.permute(rows, 0.0, A, 1.0);
+    expect_elements<double>(B, {2, 0, 1, 5, 3, 4, 8, 6, 7}, "permute(p, beta, A, alpha)");
+    std::int64_t flat[] = {9};
+    expect_elements<double>(A.reshape(1, flat), {0, 1, 2, 3, 4, 5, 6, 7, 8}, "reshape");
+
+    World alone(MPI_COMM_SELF);
+    Matrix<> mine(3, 3, NS, alone);
+    A.add_to_subworld(&mine, 1.0, 0.0);
+    expect_elements<double>(mine, {0, 1, 2, 3, 4, 5, 6, 7, 8}, "add_to_subworld");
+    A.add_from_subworld(dw.rank == 0 ? &mine : nullptr, 2.0, 1.0);
+    expect_elements<double>(A, {0, 3, 6, 9, 12, 15, 18, 21, 24}, "add_from_subworld");
+    World again(MPI_COMM_WORLD);
+    Matrix<> same(3, 3, NS, again);
+    same["ij"] = A["ij"];
+    expect_elements<double>(same, {0, 3, 6, 9, 12, 15, 18, 21, 24}, "worlds of one communicator are one");
+}
+
+void functions(World& dw) {
+    Matrix<> A = matrix(2, 2, {1, 3, 2, 4}, dw), C(2, 2, NS, dw);
+    C["ij"] = Function<>([](double a) { return a * a; })(A["ij"]);
+    expect_elements<double>(C, {1, 9, 4, 16}, "f(a)");
+    C["ij"] += Function<>([](double a, double b) { return a / b; })(A["ij"], A["ji"]);
+    expect_elements<double>(C, {2, 10.5, 4 + 2.0 / 3, 17}, "f(a, b), added");
+    Vector<> x(2, dw);
+    x["i"] = Function<>([](double a, double b) { return a * b; })(A["ik"], A["kk"]);
+    expect_elements<double>(x, {1 * 1 + 2 * 4, 3 * 1 + 4 * 4}, "a function with a label that is summed");
+    Transform<>([](double& a) { a = -a; })(A["ij"]);
+    expect_elements<double>(A, {-1, -3, -2, -4}, "a transform");
+    Transform<>([](double a, double& b) { b += a; })(x["i"], A["ij"]);
+    expect_elements<double>(A, {8, 16, 7, 15}, "a transform with an operand");
+    Matrix<float> F(2, 2, NS, dw);
+    F["ij"] = Function<double, float>([](double a) { return float(a) / 2; })(A["ij"]);
+    expect_elements<float>(F, {4, 8, 3.5, 7.5}, "a function into another type");
+    double sum = Function<>([](double a) { return a + 1; })(A["ij"]);
+    expect(sum == 50, "the sum of a function");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int all = 0;
+    {
+        World dw(argc, argv);
+        keys_and_pairs(dw);
+        statements(dw);
+        symmetries(dw);
+        parts(dw);
+        functions(dw);
+        Vector<> v(100);
+        v.fill_random(-1, 1);
+        double const norm = v.norm2();
+        expect(norm > 3 && norm < 9 && v.norm_infty() <= 1 && v.reduce(OP_MAX) > v.reduce(OP_MIN), "random numbers, reductions");
+        MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (dw.rank == 0) std::printf(all == 0 ? "passed\n" : "%d failures\n", all);
+    }
+    MPI_Finalize();
+    return all == 0 ? 0 : 1;
+}
