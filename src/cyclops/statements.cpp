@@ -51,6 +51,23 @@ bool is_preserved(const std::vector<Operand>& operands, const std::string& group
     return true;
 }
 
+/// Is a product of tensors of which some are the same object symmetric under all exchanges of a group's labels?
+bool is_exchanged(const std::vector<Operand>& operands, const std::string& group) {
+    const auto named = [&](char a, char b) {
+        std::vector<std::pair<const Body*, std::string>> result;
+        for (const auto& operand : operands) {
+            auto labels = operand.labels;
+            for (auto& label : labels) label = label == a ? b : label == b ? a : label;
+            result.emplace_back(operand.body.get(), labels);
+        }
+        std::sort(result.begin(), result.end());
+        return result;
+    };
+    for (std::size_t i = 0; i + 1 < group.size(); ++i)
+        if (named(group[i], group[i + 1]) != named(group[i], group[i])) return false;
+    return true;
+}
+
 bool is_repeated(const std::string& labels) { return std::set<char>(labels.begin(), labels.end()).size() < labels.size(); }
 
 /// How a term is made to fit: by sums over permutations, where it has not the output's groups already.
@@ -61,6 +78,7 @@ Projection projection_for(const Operand& left, const std::vector<Operand>& opera
     for (const auto& slot : tensor_of(left).symmetry().slots()) {
         const auto group = labels_of(slot, left.labels);
         if (slot.kind == NodeKind::leaf || !depends || is_repeated(group) || is_preserved(operands, group, slot.kind)) continue;
+        if (slot.kind == NodeKind::symmetric && is_exchanged(operands, group)) continue;
         (slot.kind == NodeKind::antisymmetric ? anti : symmetric) = true;
     }
     if (anti && symmetric)

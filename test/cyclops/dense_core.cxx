@@ -147,7 +147,7 @@ void symmetries(World& dw) {
     X["ij"] = A["ij"];
     expect_elements<double>(X, {0, 1, -1, 0}, "a sum into AS");
     Y["ij"] = X["ji"];
-    expect_elements<double>(Y, {0, 1, -1, 0}, "AS into AS, transposed: -(-1) at the stored place");
+    expect_elements<double>(Y, {0, -1, 1, 0}, "AS into AS, transposed");
     H["ij"] = S["ij"];
     expect_elements<double>(H, {0, 11, 11, 0}, "SY into SH");
     X["ij"] = 3.0;
