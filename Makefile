@@ -25,6 +25,8 @@ cli_sources     := $(wildcard src/cli/*.cpp)
 LAYERS          ?= *
 python_sources  := $(wildcard src/python/*.cpp)
 cyclops_sources := $(wildcard src/cyclops/*.cpp)
+cyclops_headers := $(CYCLOPS)/include/ctf.hpp $(CYCLOPS)/include/ctf_int.hpp
+cyclops_tests   := $(patsubst test/cyclops/%.cxx,$(BUILD)/cyclops/test/%,$(wildcard test/cyclops/*.cxx))
 library_sources := $(filter-out $(cli_sources) $(python_sources) $(cyclops_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
@@ -46,7 +48,7 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS JOBS
 
-.PHONY: cyclops python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling check-bench run-tests run-checked run-checked-built \
+.PHONY: cyclops check-cyclops python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling check-bench run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -59,7 +61,7 @@ tests: $(tests) $(planted) $(YIELD)  ## the test binaries, one for each folder u
 examples: $(examples) $(c_examples)  ## the programs in examples/ in C++ and C
 fortran: $(FORTRAN) $(fortran_examples)  ## the modules arges and tapp for Fortran into build/, and the programs in examples/fortran/
 bench: $(benches)              ## the programs in bench/
-cyclops: $(CYCLOPS)/lib/libctf.a $(CYCLOPS)/include/ctf.hpp  ## header and library for programs written for Cyclops, into build/
+cyclops: $(CYCLOPS)/lib/libctf.a $(cyclops_headers)  ## header and library for programs written for Cyclops, into build/
 
 # Compiling. The command line is kept in a stamp, so that a changed setting rebuilds.
 INCLUDES := -Iinclude -Isrc
@@ -134,9 +136,15 @@ $(CYCLOPS)/lib/libctf.a: $(call objects,$(cyclops_sources) $(library_sources))
 	@mkdir -p $(@D)
 	@rm -f $@
 	ar rcs $@ $(filter %.o,$^)
-$(CYCLOPS)/include/ctf.hpp: src/cyclops/ctf.hpp
+$(cyclops_headers): $(CYCLOPS)/include/%: src/cyclops/%
 	@mkdir -p $(@D)
 	cp $< $@
+# Tests in the C++ that programs for Cyclops are written in.
+$(cyclops_tests): $(BUILD)/cyclops/test/%: test/cyclops/%.cxx $(CYCLOPS)/lib/libctf.a $(cyclops_headers)
+	@mkdir -p $(@D)
+	$(MPICXX) -std=c++11 -pedantic -Wall -Wextra -O1 $(LDFLAGS) -I$(CYCLOPS)/include $< $(CYCLOPS)/lib/libctf.a -o $@ $(LIBS)
+check-cyclops: $(cyclops_tests)  ## the tests of ctf.hpp
+	@set -e; for ranks in 1 2 4; do for test in $^; do $(MPIEXEC) $(MPIEXEC_FLAGS) -n $$ranks $$test; done; done
 
 $(BUILD)/arges: $(call objects,$(cli_sources)) $(LIBRARY)
 	$(link)

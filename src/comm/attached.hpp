@@ -9,8 +9,8 @@
 
 namespace arges {
 
-/// The object that belongs to a communicator: made by the first call, gone when the communicator is freed or MPI_Finalize begins. Collective
-/// where `make` is.
+/// The object that belongs to a communicator: made by the first call, gone when the communicator is freed or MPI_Finalize begins.
+/// Collective where `make` is.
 std::shared_ptr<void> attached(MPI_Comm comm, const std::function<std::shared_ptr<void>()>& make);
 /// Runs at the beginning of MPI_Finalize, after which there are no attached objects. Local.
 void at_end_of_mpi(std::function<void()> work);

@@ -3,288 +3,7 @@
 /// differs is in docs/coming_from_cyclops.md.
 #pragma once
 
-#include <mpi.h>
-
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <complex>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <functional>
-#include <iomanip>
-#include <iostream>
-#include <list>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <set>
-#include <sstream>
-#include <string>
-#include <type_traits>
-#include <vector>
-
-/// How a dimension is tied to the next one; SP marks sparse matrices and vectors.
-enum STRUCTURE { NS, SY, AS, SH, SP };
-typedef STRUCTURE SYM;
-
-namespace CTF_int {
-
-/// Element types, in the order of arges::ElementType.
-enum class Element : int { float32, float64, complex64, complex128, int16, int32, int64, boolean };
-
-/// The Element of a C++ type; without a value for types that are not there.
-template <class T>
-struct ElementOf;
-#define CTF_ELEMENT(T, name) \
-    template <> \
-    struct ElementOf<T> { \
-        static Element get() { return Element::name; } \
-    };
-CTF_ELEMENT(float, float32)
-CTF_ELEMENT(double, float64)
-CTF_ELEMENT(std::complex<float>, complex64)
-CTF_ELEMENT(std::complex<double>, complex128)
-CTF_ELEMENT(std::int16_t, int16)
-CTF_ELEMENT(int, int32)
-CTF_ELEMENT(std::int64_t, int64)
-CTF_ELEMENT(bool, boolean)
-#undef CTF_ELEMENT
-
-class WorldBody;
-class Body;
-class Formula;
-
-/// Calls f for `count` elements: out[i] = f(in[0][i], ...), or f changes out[i].
-typedef std::function<void(std::int64_t count, void const* const* in, void* out)> Loop;
-
-/// The algebra of a tensor's elements.
-class algstrct {
-public:
-    int el_size;
-    virtual char const* addid() const = 0;
-    virtual char const* mulid() const = 0;
-    virtual ~algstrct() {}
-
-protected:
-    explicit algstrct(int size) : el_size(size) {}
-};
-
-/// Prime factors of n, ascending, allocated by malloc().
-void factorize(int n, int* nfactor, int** factor);
-
-}  // namespace CTF_int
-
-namespace CTF {
-
-/// What reduce() makes of the elements.
-enum OP { OP_SUM, OP_SUMABS, OP_SUMSQ, OP_MAX, OP_MIN, OP_MAXABS, OP_MINABS };
-
-/// The ranks of a communicator. Worlds over the same communicator are the same world.
-class World {
-public:
-    MPI_Comm comm;
-    int rank;
-    int np;
-
-    World(MPI_Comm communicator = MPI_COMM_WORLD, int ppn = 1, int argc = 0, char* const* argv = nullptr);
-    World(MPI_Comm communicator, int argc, char* const* argv);
-    World(int argc, char* const* argv);
-    /// No world yet.
-    explicit World(char const* empty) : comm(MPI_COMM_NULL), rank(0), np(0) { (void)empty; }
-    bool operator==(World const& other) const { return body_ == other.body_; }
-
-    std::shared_ptr<CTF_int::WorldBody> const& body() const { return body_; }
-
-private:
-    std::shared_ptr<CTF_int::WorldBody> body_;
-};
-
-/// The world of all processes.
-World& get_universe();
-
-/// Plus and times.
-template <class T = double>
-class Ring : public CTF_int::algstrct {
-public:
-    Ring() : CTF_int::algstrct(sizeof(T)), zero_(), one_(1) {}
-    char const* addid() const { return reinterpret_cast<char const*>(&zero_); }
-    char const* mulid() const { return reinterpret_cast<char const*>(&one_); }
-    static Ring& the() {
-        static Ring ring;
-        return ring;
-    }
-
-private:
-    T zero_, one_;
-};
-
-/// A key and a value.
-template <class T = double>
-class Pair {
-public:
-    std::int64_t k;
-    T d;
-    Pair() : k(0), d() {}
-    Pair(std::int64_t key, T value) : k(key), d(value) {}
-    bool operator<(Pair const& other) const { return k < other.k; }
-};
-
-class Idx_Tensor;
-
-}  // namespace CTF
-
-namespace CTF_int {
-
-/// A tensor of any element type; values are given by address.
-class tensor {
-public:
-    int order;
-    std::int64_t* lens;
-    int* sym;
-    std::int64_t size;
-    bool is_sparse;
-    std::int64_t nnz_tot;
-    algstrct* sr;
-    CTF::World* wrld;
-    char* name;
-
-    tensor();
-    tensor(tensor const& other);
-    tensor& operator=(tensor const& other);
-    virtual ~tensor();
-
-    void set_name(char const* text);
-    char const* get_name() const { return name; }
-    void profile_on() {}
-    void profile_off() {}
-    void print_map(FILE* = stdout, bool = true) const {}
-    bool has_symmetry() const;
-    std::int64_t get_tot_size(bool packed) const;
-    void set_zero();
-    /// Gives the elements up; the tensor is as one made without arguments.
-    void free_self();
-    int align(tensor const&) { return 1; }  // equal shapes have equal layouts
-
-    /// A null `symmetry` means none.
-    void make(Element element, algstrct* ring, int dimensions, std::int64_t const* lengths, int const* symmetry, CTF::World const& world,
-              char const* text);
-    void make(Element element, algstrct* ring, int dimensions, int const* lengths, int const* symmetry, CTF::World const& world,
-              char const* text);
-    /// As `other`, without its elements.
-    void make_like(tensor const& other, CTF::World const& world);
-    /// The elements of `other` that are stored under another symmetry.
-    void make_with(tensor const& other, int const* symmetry);
-
-    void set_all(void const* value);
-    void random(double low, double high);
-    void put(std::int64_t count, std::int64_t const* keys, void const* values, void const* alpha, void const* beta);
-    /// values = alpha * elements + beta * values; null factors stand for 1 and 0.
-    void get(std::int64_t count, std::int64_t const* keys, void* values, void const* alpha, void const* beta) const;
-    /// Keys are allocated by malloc(); values are written to room(count).
-    void local_pairs(std::int64_t* count, std::int64_t** keys, std::function<void*(std::int64_t)> const& room, bool nonzeros,
-                     bool unpack) const;
-    void all_values(std::function<void*(std::int64_t)> const& room, bool unpack) const;
-
-    void make_slice(tensor const& source, std::int64_t const* begin, std::int64_t const* end, CTF::World const* world);
-    void put_slice(std::int64_t const* begin, std::int64_t const* end, void const* beta, tensor const& source, std::int64_t const* from,
-                   std::int64_t const* to, void const* alpha);
-    /// Indices of a key.
-    std::vector<std::int64_t> index_of(std::int64_t key) const;
-    /// this[p(i)] = beta * this[p(i)] + alpha * source[i].
-    void put_permuted(void const* beta, tensor const& source, int* const* permutation, void const* alpha);
-    /// this[i] = beta * this[i] + alpha * source[p(i)].
-    void get_permuted(int* const* permutation, void const* beta, tensor const& source, void const* alpha);
-    void make_reshaped(tensor const& source, std::vector<std::int64_t> const& lengths);
-    /// part = alpha * this + beta * part; null where this rank has no part.
-    void to_part(tensor* part, void const* alpha, void const* beta) const;
-    /// this = alpha * part + beta * this.
-    void from_part(tensor const* part, void const* alpha, void const* beta);
-
-    void reduce_to(CTF::OP op, void* result) const;
-    double norm(int which) const;
-    void print_to(FILE* file, double cutoff) const;
-
-    std::shared_ptr<Body> const& body() const { return body_; }
-
-protected:
-    void told(std::shared_ptr<Body> const& body);
-
-private:
-    std::shared_ptr<Body> body_;
-};
-
-/// A right-hand side: a sum of products of labelled tensors, or a function of elements. Computed where it is assigned.
-class Term {
-public:
-    explicit Term(std::shared_ptr<Formula const> formula) : formula_(formula) {}
-    Term(Term const&) = default;
-    Term& operator=(Term const&) = delete;
-
-    Term operator*(Term const& other) const;
-    Term operator+(Term const& other) const;
-    Term operator-(Term const& other) const;
-    Term operator-() const { return scaled(-1.0); }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
-    Term operator*(N number) const {
-        return scaled(number);
-    }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
-    friend Term operator*(N number, Term const& term) {
-        return term.scaled(number);
-    }
-
-    /// Of `c * A["i"]`: A = c * A + right.
-    void operator+=(Term const& right) const { assign(right, true, 1); }
-    void operator-=(Term const& right) const { assign(right, true, -1); }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
-    void operator+=(N number) const {
-        assign(of_number(number), true, 1);
-    }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
-    void operator-=(N number) const {
-        assign(of_number(number), true, -1);
-    }
-
-    /// The sum over all labels, on every rank; of a complex tensor its real part.
-    operator double() const { return value(); }
-    operator float() const { return static_cast<float>(value()); }
-    operator int() const { return static_cast<int>(integer()); }
-    operator std::int64_t() const { return integer(); }
-
-    std::shared_ptr<Formula const> const& formula() const { return formula_; }
-    static Term of_value(Element element, void const* value);
-    static Term of_function(Element result, std::vector<Term> const& operands, Loop const& loop);
-    /// The last operand is changed.
-    static void transform(std::vector<Term> const& operands, Loop const& loop);
-
-protected:
-    static Term of_number(double number);
-    static Term of_number(std::int64_t number);
-    static Term of_number(int number) { return of_number(std::int64_t(number)); }
-    Term scaled(double number) const;
-    Term scaled(std::int64_t number) const;
-    Term scaled(int number) const { return scaled(std::int64_t(number)); }
-    void assign(Term const& right, bool keeps, int sign) const;
-
-private:
-    double value() const;
-    std::int64_t integer() const;
-    std::shared_ptr<Formula const> formula_;
-};
-
-inline double& operator+=(double& number, Term const& term) { return number = number + double(term); }
-inline double& operator-=(double& number, Term const& term) { return number = number - double(term); }
-inline float& operator+=(float& number, Term const& term) { return number = number + float(term); }
-inline std::int64_t& operator+=(std::int64_t& number, Term const& term) { return number = number + std::int64_t(term); }
-inline int& operator+=(int& number, Term const& term) { return number = number + int(term); }
-typedef Term Contract_Term;
-typedef Term Sum_Term;
-
-}  // namespace CTF_int
+#include "ctf_int.hpp"
 
 namespace CTF {
 
@@ -377,11 +96,13 @@ public:
     Tensor(CTF_int::tensor const& other, World const& world) { make_like(other, world); }
     Tensor(CTF_int::tensor const& other, int const* new_sym) { make_with(other, new_sym); }
     template <class L>
-    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world = get_universe(), char const* text = nullptr, bool = false) {
+    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world = get_universe(), char const* text = nullptr,
+           bool = false) {
         start(dimensions, lengths, symmetry, world, text);
     }
     template <class L>
-    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world, Algebra const&, char const* text = nullptr, bool = false) {
+    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world, Algebra const&, char const* text = nullptr,
+           bool = false) {
         start(dimensions, lengths, symmetry, world, text);
     }
     template <class L>
@@ -431,7 +152,8 @@ public:
     }
     /// The caller frees keys by free() and values by delete[].
     void get_local_data(Key* count, Key** keys, T** values, bool nonzeros_only = false, bool unpack_sym = false) const {
-        local_pairs(count, keys, [&](Key n) { return *values = new T[n]; }, nonzeros_only, unpack_sym);
+        local_pairs(
+            count, keys, [&](Key n) { return *values = new T[n]; }, nonzeros_only, unpack_sym);
     }
     void read_local(Key* count, Key** keys, T** values, bool unpack_sym = false) const {
         get_local_data(count, keys, values, false, unpack_sym);
@@ -543,10 +265,13 @@ public:
     void norm_infty(double& result) const { result = norm(0); }
     void fill_random(T low, T high) { random(std::real(low), std::real(high)); }
     void fill_random() { random(0, 1); }
-    void fill_sp_random(T low, T high, double fraction) {
-        refuse_sparse(fraction < 1);
-        fill_random(low, high);
-    }
+    /// Other elements are zero.
+    void fill_sp_random(T low, T high, double fraction) { random(std::real(low), std::real(high), fraction); }
+    /// Elements as bytes in the order of their keys, those of symmetric tensors unpacked.
+    void write_dense_to_file(MPI_File& file, Key offset = 0) const { to_file(file, offset); }
+    void write_dense_to_file(char const* path) const { to_file(path); }
+    void read_dense_from_file(MPI_File& file, Key offset = 0) { from_file(file, offset); }
+    void read_dense_from_file(char const* path) { from_file(path); }
     void print(FILE* file = stdout) const { print_to(file, -1); }
     void print(FILE* file, T cutoff) const { print_to(file, std::abs(cutoff)); }
     void prnt() const { print(); }
@@ -633,7 +358,9 @@ public:
     std::int64_t len;
 
     Vector() : len(0) {}
-    Vector(std::int64_t length, World const& world = get_universe(), char const* text = nullptr, bool = false) { begin(length, world, text); }
+    Vector(std::int64_t length, World const& world = get_universe(), char const* text = nullptr, bool = false) {
+        begin(length, world, text);
+    }
     Vector(std::int64_t length, World const& world, CTF_int::algstrct const&, char const* text = nullptr, bool = false) {
         begin(length, world, text);
     }
@@ -720,16 +447,19 @@ private:
 template <class A = double, class B = A, class C = A>
 class Transform {
 public:
-    Transform(std::function<void(A&)> f) : loop_([f](std::int64_t count, void const* const*, void* out) {
-        for (std::int64_t i = 0; i < count; ++i) f(static_cast<A*>(out)[i]);
-    }) {}
-    Transform(std::function<void(A, B&)> f) : loop_([f](std::int64_t count, void const* const* in, void* out) {
-        for (std::int64_t i = 0; i < count; ++i) f(static_cast<A const*>(in[0])[i], static_cast<B*>(out)[i]);
-    }) {}
-    Transform(std::function<void(A, B, C&)> f) : loop_([f](std::int64_t count, void const* const* in, void* out) {
-        for (std::int64_t i = 0; i < count; ++i)
-            f(static_cast<A const*>(in[0])[i], static_cast<B const*>(in[1])[i], static_cast<C*>(out)[i]);
-    }) {}
+    Transform(std::function<void(A&)> f)
+        : loop_([f](std::int64_t count, void const* const*, void* out) {
+              for (std::int64_t i = 0; i < count; ++i) f(static_cast<A*>(out)[i]);
+          }) {}
+    Transform(std::function<void(A, B&)> f)
+        : loop_([f](std::int64_t count, void const* const* in, void* out) {
+              for (std::int64_t i = 0; i < count; ++i) f(static_cast<A const*>(in[0])[i], static_cast<B*>(out)[i]);
+          }) {}
+    Transform(std::function<void(A, B, C&)> f)
+        : loop_([f](std::int64_t count, void const* const* in, void* out) {
+              for (std::int64_t i = 0; i < count; ++i)
+                  f(static_cast<A const*>(in[0])[i], static_cast<B const*>(in[1])[i], static_cast<C*>(out)[i]);
+          }) {}
     void operator()(Term const& a) const { Term::transform(std::vector<Term>(1, a), loop_); }
     void operator()(Term const& a, Term const& b) const {
         Term const operands[] = {a, b};

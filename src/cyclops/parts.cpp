@@ -155,8 +155,8 @@ void tensor::make_slice(const tensor& source, const std::int64_t* begin, const s
     told(std::make_shared<Body>(Body{std::move(part)}));
 }
 
-void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const void* beta, const tensor& source,
-                       const std::int64_t* from, const std::int64_t* to, const void* alpha) {
+void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const void* beta, const tensor& source, const std::int64_t* from,
+                       const std::int64_t* to, const void* alpha) {
     auto& own = of(*this);
     const auto& other = of(source);
     const Indices first = given(begin, order), last = given(end, order), first_there = given(from, source.order),

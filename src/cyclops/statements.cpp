@@ -82,15 +82,17 @@ Projection projection_for(const Operand& left, const std::vector<Operand>& opera
         (slot.kind == NodeKind::antisymmetric ? anti : symmetric) = true;
     }
     if (anti && symmetric)
-        throw arges::Unsupported(tensor_of(left).title() + ": a term is to be symmetrized and antisymmetrized at once; assign it to a tensor "
-                                                           "with one of the two symmetries first");
+        throw arges::Unsupported(tensor_of(left).title() +
+                                 ": a term is to be symmetrized and antisymmetrized at once; assign it to a tensor "
+                                 "with one of the two symmetries first");
     return anti ? Projection::antisymmetrized : symmetric ? Projection::symmetrized : Projection::canonical;
 }
 
 /// Is what the labels name zero by symmetry?
 bool names_zeros(const Operand& left) {
     for (const auto& slot : tensor_of(left).symmetry().slots())
-        if ((slot.kind == NodeKind::antisymmetric || slot.kind == NodeKind::hollow) && is_repeated(labels_of(slot, left.labels))) return true;
+        if ((slot.kind == NodeKind::antisymmetric || slot.kind == NodeKind::hollow) && is_repeated(labels_of(slot, left.labels)))
+            return true;
     return false;
 }
 
@@ -180,8 +182,8 @@ void assign_call(const Operand& left, const Call& call, const Number& beta, int 
         indexed.push_back(tensor_of(operands.back())[names_of(operands.back().labels)]);
     }
     const auto& target = tensor_of(left);
-    const Operand values{std::make_shared<Body>(Body{AnyTensor(call.result, arges::Storage::dense, target.world(),
-                                                               extents_of(labels, left, call.operands))}),
+    const Operand values{std::make_shared<Body>(
+                             Body{AnyTensor(call.result, arges::Storage::dense, target.world(), extents_of(labels, left, call.operands))}),
                          labels};
     tensor_of(values)[names_of(labels)].apply(indexed, bulk(call.loop), false, arges::MapOver::all);
     std::vector<Operand> given;
@@ -255,7 +257,8 @@ double Term::value() const {
     const auto number = [&] {
         if (formula_->call) {
             const auto& first = tensor_of(formula_->call->operands.at(0).operands.at(0));
-            const Operand sum{std::make_shared<Body>(Body{AnyTensor(formula_->call->result, arges::Storage::dense, first.world(), {})}), ""};
+            const Operand sum{std::make_shared<Body>(Body{AnyTensor(formula_->call->result, arges::Storage::dense, first.world(), {})}),
+                              ""};
             CTF_int::assign(sum, *formula_, std::int64_t{0}, 1);
             return tensor_of(sum).sum();
         }

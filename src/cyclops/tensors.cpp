@@ -29,6 +29,14 @@ std::vector<int> relations_of(const arges::Symmetry& symmetry, int order) {
     return result;
 }
 
+/// A number from 0 to 1 for a key.
+double random_part(std::int64_t key, std::uint64_t seed) {
+    auto bits = static_cast<std::uint64_t>(key) * 0x9E3779B97F4A7C15U + seed * 0xD1B54A32D192ED03U;
+    bits = (bits ^ std::rotl(bits, 29)) * 0xBF58476D1CE4E5B9U;
+    bits = (bits ^ (bits >> 31)) * 0x94D049BB133111EBU;
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
 template <class T>
 void replace(T*& array, const std::vector<T>& values) {
     delete[] array;
@@ -61,8 +69,7 @@ AnyTensor unpacked(const AnyTensor& tensor) {
     return tensor.symmetry().trivial() ? tensor : tensor.with_symmetry(arges::Symmetry::none(tensor.order()));
 }
 
-tensor::tensor()
-    : order(0), lens(nullptr), sym(nullptr), size(0), is_sparse(false), nnz_tot(0), sr(nullptr), wrld(nullptr), name(nullptr) {
+tensor::tensor() : order(0), lens(nullptr), sym(nullptr), size(0), is_sparse(false), nnz_tot(0), sr(nullptr), wrld(nullptr), name(nullptr) {
     set_name("");
 }
 
@@ -116,8 +123,8 @@ void tensor::make(Element element, algstrct* ring, int dimensions, const std::in
     sr = ring;
     const std::vector<std::int64_t> extents(lengths, lengths + dimensions);
     set_name(text);
-    told(std::make_shared<Body>(Body{AnyTensor(type_of(element), arges::Storage::dense, world.body()->world, extents,
-                                               symmetry_of(dimensions, symmetry), name)}));
+    told(std::make_shared<Body>(
+        Body{AnyTensor(type_of(element), arges::Storage::dense, world.body()->world, extents, symmetry_of(dimensions, symmetry), name)}));
 }
 
 void tensor::make(Element element, algstrct* ring, int dimensions, const int* lengths, const int* symmetry, const CTF::World& world,
@@ -150,20 +157,19 @@ void tensor::set_all(const void* value) {
     assign({body_, labels}, number, std::int64_t{0}, 1);
 }
 
-void tensor::random(double low, double high) {
+void tensor::random(double low, double high, double fraction) {
     auto& own = of(*this);
     const auto seed = ++wrld->body()->fills;
     const auto type = own.element();
-    if (type != arges::ElementType::int16 && type != arges::ElementType::int32 && type != arges::ElementType::int64) {
-        own.fill_random(seed, low, high);
-        return;
-    }
+    const bool is_whole = type == arges::ElementType::int16 || type == arges::ElementType::int32 || type == arges::ElementType::int64;
+    if (!is_whole) own.fill_random(seed, low, high);
+    if (!is_whole && fraction >= 1) return;
     auto pairs = pairs_of(own);
     for (std::size_t i = 0; i < pairs.keys.size(); ++i) {
-        auto bits = static_cast<std::uint64_t>(pairs.keys[i]) * 0x9E3779B97F4A7C15U + seed * 0xD1B54A32D192ED03U;
-        bits = (bits ^ std::rotl(bits, 29)) * 0xBF58476D1CE4E5B9U;
-        const double part = static_cast<double>(bits >> 11) * 0x1p-53;
-        const auto value = arges::element_from(static_cast<std::int64_t>(low + part * (high - low)), type);
+        const bool stays = random_part(pairs.keys[i], ~seed) < fraction;
+        if (stays && !is_whole) continue;
+        const auto whole = stays ? static_cast<std::int64_t>(low + random_part(pairs.keys[i], seed) * (high - low)) : 0;
+        const auto value = arges::element_from(whole, type);
         std::memcpy(pairs.values.at(i), value.data(), arges::element_kernels(type).size);
     }
     own.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr, arges::element_kernels(type).zero);

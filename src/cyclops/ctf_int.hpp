@@ -1,0 +1,291 @@
+/// @file ctf_int.hpp
+/// What ctf.hpp has without element types: worlds, tensors whose values are given by address, and right-hand sides. C++11.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <list>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// How a dimension is tied to the next one; SP marks sparse matrices and vectors.
+enum STRUCTURE { NS, SY, AS, SH, SP };
+typedef STRUCTURE SYM;
+
+namespace CTF_int {
+
+/// Element types, in the order of arges::ElementType.
+enum class Element : int { float32, float64, complex64, complex128, int16, int32, int64, boolean };
+
+/// The Element of a C++ type; without a value for types that are not there.
+template <class T>
+struct ElementOf;
+#define CTF_ELEMENT(T, name)                                                                                                               \
+    template <>                                                                                                                            \
+    struct ElementOf<T> {                                                                                                                  \
+        static Element get() { return Element::name; }                                                                                     \
+    };
+CTF_ELEMENT(float, float32)
+CTF_ELEMENT(double, float64)
+CTF_ELEMENT(std::complex<float>, complex64)
+CTF_ELEMENT(std::complex<double>, complex128)
+CTF_ELEMENT(std::int16_t, int16)
+CTF_ELEMENT(int, int32)
+CTF_ELEMENT(std::int64_t, int64)
+CTF_ELEMENT(bool, boolean)
+#undef CTF_ELEMENT
+
+class WorldBody;
+class Body;
+class Formula;
+
+/// Calls f for `count` elements: out[i] = f(in[0][i], ...), or f changes out[i].
+typedef std::function<void(std::int64_t count, void const* const* in, void* out)> Loop;
+
+/// The algebra of a tensor's elements.
+class algstrct {
+public:
+    int el_size;
+    virtual char const* addid() const = 0;
+    virtual char const* mulid() const = 0;
+    virtual ~algstrct() {}
+
+protected:
+    explicit algstrct(int size) : el_size(size) {}
+};
+
+/// Prime factors of n, ascending, allocated by malloc().
+void factorize(int n, int* nfactor, int** factor);
+
+}  // namespace CTF_int
+
+namespace CTF {
+
+/// What reduce() makes of the elements.
+enum OP { OP_SUM, OP_SUMABS, OP_SUMSQ, OP_MAX, OP_MIN, OP_MAXABS, OP_MINABS };
+
+/// The ranks of a communicator. Worlds over the same communicator are the same world.
+class World {
+public:
+    MPI_Comm comm;
+    int rank;
+    int np;
+
+    World(MPI_Comm communicator = MPI_COMM_WORLD, int ppn = 1, int argc = 0, char* const* argv = nullptr);
+    World(MPI_Comm communicator, int argc, char* const* argv);
+    World(int argc, char* const* argv);
+    /// No world yet.
+    explicit World(char const* empty) : comm(MPI_COMM_NULL), rank(0), np(0) { (void)empty; }
+    bool operator==(World const& other) const { return body_ == other.body_; }
+
+    std::shared_ptr<CTF_int::WorldBody> const& body() const { return body_; }
+
+private:
+    std::shared_ptr<CTF_int::WorldBody> body_;
+};
+
+/// The world of all processes.
+World& get_universe();
+
+/// Plus and times.
+template <class T = double>
+class Ring : public CTF_int::algstrct {
+public:
+    Ring() : CTF_int::algstrct(sizeof(T)), zero_(), one_(1) {}
+    char const* addid() const { return reinterpret_cast<char const*>(&zero_); }
+    char const* mulid() const { return reinterpret_cast<char const*>(&one_); }
+    static Ring& the() {
+        static Ring ring;
+        return ring;
+    }
+
+private:
+    T zero_, one_;
+};
+
+/// A key and a value.
+template <class T = double>
+class Pair {
+public:
+    std::int64_t k;
+    T d;
+    Pair() : k(0), d() {}
+    Pair(std::int64_t key, T value) : k(key), d(value) {}
+    bool operator<(Pair const& other) const { return k < other.k; }
+};
+
+class Idx_Tensor;
+
+}  // namespace CTF
+
+namespace CTF_int {
+
+/// A tensor of any element type; values are given by address.
+class tensor {
+public:
+    int order;
+    std::int64_t* lens;
+    int* sym;
+    std::int64_t size;
+    bool is_sparse;
+    std::int64_t nnz_tot;
+    algstrct* sr;
+    CTF::World* wrld;
+    char* name;
+
+    tensor();
+    tensor(tensor const& other);
+    tensor& operator=(tensor const& other);
+    virtual ~tensor();
+
+    void set_name(char const* text);
+    char const* get_name() const { return name; }
+    void profile_on() {}
+    void profile_off() {}
+    void print_map(FILE* = stdout, bool = true) const {}
+    bool has_symmetry() const;
+    std::int64_t get_tot_size(bool packed) const;
+    void set_zero();
+    /// Gives the elements up; the tensor is as one made without arguments.
+    void free_self();
+    int align(tensor const&) { return 1; }  // equal shapes have equal layouts
+
+    /// A null `symmetry` means none.
+    void make(Element element, algstrct* ring, int dimensions, std::int64_t const* lengths, int const* symmetry, CTF::World const& world,
+              char const* text);
+    void make(Element element, algstrct* ring, int dimensions, int const* lengths, int const* symmetry, CTF::World const& world,
+              char const* text);
+    /// As `other`, without its elements.
+    void make_like(tensor const& other, CTF::World const& world);
+    /// The elements of `other` that are stored under another symmetry.
+    void make_with(tensor const& other, int const* symmetry);
+
+    void set_all(void const* value);
+    /// @param fraction  of the elements; the others are zero
+    void random(double low, double high, double fraction = 1);
+    void to_file(MPI_File file, std::int64_t offset) const;
+    void to_file(char const* path) const;
+    void from_file(MPI_File file, std::int64_t offset);
+    void from_file(char const* path);
+    void put(std::int64_t count, std::int64_t const* keys, void const* values, void const* alpha, void const* beta);
+    /// values = alpha * elements + beta * values; null factors stand for 1 and 0.
+    void get(std::int64_t count, std::int64_t const* keys, void* values, void const* alpha, void const* beta) const;
+    /// Keys are allocated by malloc(); values are written to room(count).
+    void local_pairs(std::int64_t* count, std::int64_t** keys, std::function<void*(std::int64_t)> const& room, bool nonzeros,
+                     bool unpack) const;
+    void all_values(std::function<void*(std::int64_t)> const& room, bool unpack) const;
+
+    void make_slice(tensor const& source, std::int64_t const* begin, std::int64_t const* end, CTF::World const* world);
+    void put_slice(std::int64_t const* begin, std::int64_t const* end, void const* beta, tensor const& source, std::int64_t const* from,
+                   std::int64_t const* to, void const* alpha);
+    /// Indices of a key.
+    std::vector<std::int64_t> index_of(std::int64_t key) const;
+    /// this[p(i)] = beta * this[p(i)] + alpha * source[i].
+    void put_permuted(void const* beta, tensor const& source, int* const* permutation, void const* alpha);
+    /// this[i] = beta * this[i] + alpha * source[p(i)].
+    void get_permuted(int* const* permutation, void const* beta, tensor const& source, void const* alpha);
+    void make_reshaped(tensor const& source, std::vector<std::int64_t> const& lengths);
+    /// part = alpha * this + beta * part; null where this rank has no part.
+    void to_part(tensor* part, void const* alpha, void const* beta) const;
+    /// this = alpha * part + beta * this.
+    void from_part(tensor const* part, void const* alpha, void const* beta);
+
+    void reduce_to(CTF::OP op, void* result) const;
+    double norm(int which) const;
+    void print_to(FILE* file, double cutoff) const;
+
+    std::shared_ptr<Body> const& body() const { return body_; }
+
+protected:
+    void told(std::shared_ptr<Body> const& body);
+
+private:
+    std::shared_ptr<Body> body_;
+};
+
+/// A right-hand side: a sum of products of labelled tensors, or a function of elements. Computed where it is assigned.
+class Term {
+public:
+    explicit Term(std::shared_ptr<Formula const> formula) : formula_(formula) {}
+    Term(Term const&) = default;
+    Term& operator=(Term const&) = delete;
+
+    Term operator*(Term const& other) const;
+    Term operator+(Term const& other) const;
+    Term operator-(Term const& other) const;
+    Term operator-() const { return scaled(-1.0); }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    Term operator*(N number) const {
+        return scaled(number);
+    }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    friend Term operator*(N number, Term const& term) {
+        return term.scaled(number);
+    }
+
+    /// Of `c * A["i"]`: A = c * A + right.
+    void operator+=(Term const& right) const { assign(right, true, 1); }
+    void operator-=(Term const& right) const { assign(right, true, -1); }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    void operator+=(N number) const {
+        assign(of_number(number), true, 1);
+    }
+    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    void operator-=(N number) const {
+        assign(of_number(number), true, -1);
+    }
+
+    /// The sum over all labels, on every rank; of a complex tensor its real part.
+    operator double() const { return value(); }
+    operator float() const { return static_cast<float>(value()); }
+    operator int() const { return static_cast<int>(integer()); }
+    operator std::int64_t() const { return integer(); }
+
+    std::shared_ptr<Formula const> const& formula() const { return formula_; }
+    static Term of_value(Element element, void const* value);
+    static Term of_function(Element result, std::vector<Term> const& operands, Loop const& loop);
+    /// The last operand is changed.
+    static void transform(std::vector<Term> const& operands, Loop const& loop);
+
+protected:
+    static Term of_number(double number);
+    static Term of_number(std::int64_t number);
+    static Term of_number(int number) { return of_number(std::int64_t(number)); }
+    Term scaled(double number) const;
+    Term scaled(std::int64_t number) const;
+    Term scaled(int number) const { return scaled(std::int64_t(number)); }
+    void assign(Term const& right, bool keeps, int sign) const;
+
+private:
+    double value() const;
+    std::int64_t integer() const;
+    std::shared_ptr<Formula const> formula_;
+};
+
+inline double& operator+=(double& number, Term const& term) { return number = number + double(term); }
+inline double& operator-=(double& number, Term const& term) { return number = number - double(term); }
+inline float& operator+=(float& number, Term const& term) { return number = number + float(term); }
+inline std::int64_t& operator+=(std::int64_t& number, Term const& term) { return number = number + std::int64_t(term); }
+inline int& operator+=(int& number, Term const& term) { return number = number + int(term); }
+typedef Term Contract_Term;
+typedef Term Sum_Term;
+
+}  // namespace CTF_int
