@@ -9,7 +9,7 @@ namespace arges {
 
 namespace {
 
-void check(int code, const std::string& call) {
+void file_check(int code, const std::string& call) {
     if (code == MPI_SUCCESS) return;
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;
@@ -28,15 +28,15 @@ void in_pieces(std::int64_t bytes, const Piece& piece) {
 
 void write_at(MPI_File file, std::int64_t offset, const char* data, std::int64_t bytes) {
     in_pieces(bytes, [&](std::int64_t done, int count) {
-        check(MPI_File_write_at(file, offset + done, data + done, count, MPI_BYTE, MPI_STATUS_IGNORE), "MPI_File_write_at");
+        file_check(MPI_File_write_at(file, offset + done, data + done, count, MPI_BYTE, MPI_STATUS_IGNORE), "MPI_File_write_at");
     });
-    check(MPI_File_sync(file), "MPI_File_sync");
+    file_check(MPI_File_sync(file), "MPI_File_sync");
 }
 
 void read_at(MPI_File file, std::int64_t offset, char* data, std::int64_t bytes) {
     in_pieces(bytes, [&](std::int64_t done, int count) {
         MPI_Status status;
-        check(MPI_File_read_at(file, offset + done, data + done, count, MPI_BYTE, &status), "MPI_File_read_at");
+        file_check(MPI_File_read_at(file, offset + done, data + done, count, MPI_BYTE, &status), "MPI_File_read_at");
         int got = 0;
         MPI_Get_count(&status, MPI_BYTE, &got);
         if (got != count) throw MpiError("the file ends within the tensor; give the offset at which it was written");
@@ -45,10 +45,10 @@ void read_at(MPI_File file, std::int64_t offset, char* data, std::int64_t bytes)
 
 void with_file(MPI_Comm comm, const char* path, bool writes, const std::function<void(MPI_File)>& work) {
     MPI_File file = MPI_FILE_NULL;
-    check(MPI_File_open(comm, path, writes ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
-          std::string("MPI_File_open ") + path);
+    file_check(MPI_File_open(comm, path, writes ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+               std::string("MPI_File_open ") + path);
     work(file);
-    check(MPI_File_close(&file), "MPI_File_close");
+    file_check(MPI_File_close(&file), "MPI_File_close");
 }
 
 }  // namespace arges

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "arges/any_tensor.hpp"
-#include "arges/error.hpp"
 #include "arges/world.hpp"
 #include "cyclops/ctf.hpp"
 

@@ -1,5 +1,6 @@
 // Slices, permutations and tensors of other worlds: elements of one tensor that lie at other indices in another. Both may live on different
 // worlds; all ranks of the larger one call.
+#include "arges/error.hpp"
 #include "cyclops/body.hpp"
 
 #include <algorithm>

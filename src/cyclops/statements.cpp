@@ -1,5 +1,6 @@
 // Statements. What Cyclops implies is said to Arges: how each term is made to fit the output's symmetry, and which labels are summed.
 #include "arges/element_functions.hpp"
+#include "arges/error.hpp"
 #include "cyclops/body.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Tensors as programs for Cyclops see them: fields, copies, symmetries, reductions, printing.
+#include "arges/error.hpp"
 #include "cyclops/body.hpp"
 
 #include <algorithm>

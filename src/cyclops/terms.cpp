@@ -1,4 +1,5 @@
 // Right-hand sides as programs write them.
+#include "arges/error.hpp"
 #include "cyclops/body.hpp"
 
 #include <cmath>
