@@ -179,10 +179,16 @@ void assign_call(const Operand& left, const Call& call, const Number& beta, int 
     std::vector<arges::AnyIndexedTensor> indexed;
     for (const auto& product : call.operands) {
         operands.push_back(multiplied(product));
-        operands.back().body = std::make_shared<Body>(unpacked(tensor_of(operands.back())));
+        if (!tensor_of(operands.back()).symmetry().trivial())
+            operands.back().body = std::make_shared<Body>(Body{unpacked(tensor_of(operands.back()))});
         indexed.push_back(tensor_of(operands.back())[names_of(operands.back().labels)]);
     }
     const auto& target = tensor_of(left);
+    const bool adds = beta == Number(std::int64_t{1}), replaces = beta == Number(std::int64_t{0});
+    if (target.symmetry().trivial() && target.element() == call.result && labels == left.labels && sign > 0 && (adds || replaces)) {
+        target[names_of(left.labels)].apply(indexed, bulk(call.loop), adds, arges::MapOver::all);
+        return;
+    }
     const Operand values{std::make_shared<Body>(
                              Body{AnyTensor(call.result, arges::Storage::dense, target.world(), extents_of(labels, left, call.operands))}),
                          labels};
