@@ -3,7 +3,6 @@
 #include "arges/error.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace arges {
 
@@ -17,7 +16,7 @@ void file_check(int code, const std::string& call) {
     throw MpiError(call + ": " + std::string(text, length));
 }
 
-/// Calls piece(offset, place, count) for pieces that MPI can count. Not collective piece by piece: ranks may have other numbers of them.
+/// Calls piece(offset, count) for pieces that MPI can count; ranks may have other numbers of them.
 template <class Piece>
 void in_pieces(std::int64_t bytes, const Piece& piece) {
     constexpr std::int64_t largest = std::int64_t{1} << 30;
@@ -30,7 +29,6 @@ void write_at(MPI_File file, std::int64_t offset, const char* data, std::int64_t
     in_pieces(bytes, [&](std::int64_t done, int count) {
         file_check(MPI_File_write_at(file, offset + done, data + done, count, MPI_BYTE, MPI_STATUS_IGNORE), "MPI_File_write_at");
     });
-    file_check(MPI_File_sync(file), "MPI_File_sync");
 }
 
 void read_at(MPI_File file, std::int64_t offset, char* data, std::int64_t bytes) {
@@ -43,12 +41,13 @@ void read_at(MPI_File file, std::int64_t offset, char* data, std::int64_t bytes)
     });
 }
 
-void with_file(MPI_Comm comm, const char* path, bool writes, const std::function<void(MPI_File)>& work) {
-    MPI_File file = MPI_FILE_NULL;
-    file_check(MPI_File_open(comm, path, writes ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
-               std::string("MPI_File_open ") + path);
-    work(file);
-    file_check(MPI_File_close(&file), "MPI_File_close");
+SharedFile::SharedFile(MPI_Comm comm, const char* path, bool writes)
+    : path_(path), code_(MPI_File_open(comm, path, writes ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL, &file_)) {}
+
+SharedFile::~SharedFile() {
+    if (code_ == MPI_SUCCESS) MPI_File_close(&file_);
 }
+
+void SharedFile::check() const { file_check(code_, "MPI_File_open " + path_); }
 
 }  // namespace arges

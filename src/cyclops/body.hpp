@@ -52,6 +52,7 @@ public:
 
 /// @throws InvalidArgument for a tensor that is default-constructed
 arges::AnyTensor& of(const tensor& handle);
+
 /// Elements as bytes, and room for them.
 class Values {
 public:
@@ -60,8 +61,9 @@ public:
     char* data() { return bytes_.data(); }
     char* at(std::int64_t i) { return bytes_.data() + i * size_; }
     std::int64_t count() const { return std::ssize(bytes_) / size_; }
-    /// Adds a copy of element i of others.
-    void take(Values& others, std::int64_t i) { bytes_.insert(bytes_.end(), others.at(i), others.at(i) + size_); }
+    void resize(std::int64_t count) { bytes_.resize(count * size_); }
+    /// Element `to` becomes element `from`.
+    void copy(std::int64_t to, std::int64_t from) { std::copy(at(from), at(from) + size_, at(to)); }
 
 private:
     std::int64_t size_;
@@ -72,21 +74,56 @@ private:
 struct Pairs {
     std::vector<std::int64_t> keys{};
     Values values;
+
+    /// Keeps the pairs for whose place stays(place) is true.
+    template <class Stays>
+    void keep(const Stays& stays) {
+        std::int64_t kept = 0;
+        for (std::int64_t i = 0; i < std::ssize(keys); ++i) {
+            if (!stays(i)) continue;
+            keys[kept] = keys[i];
+            values.copy(kept++, i);
+        }
+        keys.resize(kept);
+        values.resize(kept);
+    }
 };
 
+/// The indices of one element after the other, and what the symmetry says of it.
+class Indices {
+public:
+    explicit Indices(const arges::AnyTensor& tensor) : tensor_(tensor), index_(tensor.order()) {}
+    /// Valid until the next call. @throws InvalidArgument for a key that is out of range
+    const std::vector<std::int64_t>& of(std::int64_t key);
+    /// Is the element of the last key zero by symmetry?
+    bool is_zero() const;
+    /// Is it stored?
+    bool is_stored() const;
+
+private:
+    const arges::AnyTensor& tensor_;
+    std::vector<std::int64_t> index_;
+};
+
+/// What the key grows by from one index to the next, by dimension.
+std::vector<std::int64_t> strides_of(const arges::AnyTensor& tensor);
 /// The elements that this rank stores. Local.
 Pairs pairs_of(const arges::AnyTensor& tensor);
+/// Elements with these keys become these values. Collective.
+void put_back(arges::AnyTensor& tensor, Pairs& pairs);
 /// Values of elements. Collective.
 Values read(const arges::AnyTensor& tensor, std::span<const std::int64_t> keys);
 /// The elements of all dimensions unpacked. Collective.
-arges::AnyTensor unpacked(const arges::AnyTensor& tensor);
-/// The symmetry of a vector of STRUCTUREs, of which the last is not looked at; null means none.
-arges::Symmetry symmetry_of(int order, const int* relations);
+arges::AnyTensor unpacked(arges::AnyTensor tensor);
 /// left = (right) * sign + (beta) * left.
 void assign(const Operand& left, const Formula& right, const arges::Number& beta, int sign);
 /// Changes the elements of the last operand.
 void change(const std::vector<Product>& operands, const Loop& loop);
+/// The sum over all labels. Collective.
+arges::Number number_of_terms(const Formula& formula);
 /// The labels as Arges has them.
 arges::Labels names_of(const std::string& labels);
+/// A factor as a number.
+arges::Number number_of(const void* value, arges::ElementType type);
 
 }  // namespace CTF_int

@@ -18,16 +18,16 @@ public:
     Idx_Tensor(Idx_Tensor const&) = default;
     void operator=(Term const& right) { assign(right, false, 1); }
     void operator=(Idx_Tensor const& right) { assign(right, false, 1); }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    template <class N, class = CTF_int::IfNumber<N>>
     void operator=(N number) {
-        assign(of_number(number), false, 1);
+        assign(of_any(number), false, 1);
     }
     void operator*=(Term const& right) { assign(*this * right, false, 1); }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    template <class N, class = CTF_int::IfNumber<N>>
     void operator*=(N number) {
-        multeq(number);
+        assign(scaled(number), false, 1);
     }
-    void multeq(double number) { assign(scaled(number), false, 1); }
+    void multeq(double number) { *this *= number; }
 };
 
 /// Likewise, with the element type.
@@ -85,9 +85,10 @@ class Tensor : public CTF_int::tensor {
 public:
     Tensor() {}
     Tensor(Tensor const& other) = default;
-    Tensor(CTF_int::tensor const& other) : CTF_int::tensor(other) {}
-    Tensor(CTF_int::tensor const* other) : CTF_int::tensor(*other) {}
+    Tensor(CTF_int::tensor const& other) : CTF_int::tensor(other) { other.require_element(CTF_int::ElementOf<T>::get()); }
+    Tensor(CTF_int::tensor const* other) : Tensor(*other) {}
     Tensor(bool copies, CTF_int::tensor const& other) {
+        other.require_element(CTF_int::ElementOf<T>::get());
         if (copies)
             CTF_int::tensor::operator=(other);
         else
@@ -229,6 +230,7 @@ public:
         return result;
     }
     void reshape(Tensor const& old) { make_reshaped(old, std::vector<Key>(lens, lens + order)); }
+    void reshape(Tensor const& old, T alpha, T beta) { add_reshaped(old, &alpha, &beta); }
     void add_to_subworld(Tensor* part, T alpha, T beta) { to_part(part, &alpha, &beta); }
     void add_to_subworld(Tensor* part) { add_to_subworld(part, T(1), T(1)); }
     void add_from_subworld(Tensor* part, T alpha, T beta) { from_part(part, &alpha, &beta); }
@@ -275,6 +277,7 @@ public:
     void print(FILE* file = stdout) const { print_to(file, -1); }
     void print(FILE* file, T cutoff) const { print_to(file, std::abs(cutoff)); }
     void prnt() const { print(); }
+    void compare(Tensor const& other, FILE* file = stdout, double cutoff = -1) const { compare_to(other, file, std::max(cutoff, 0.0)); }
 
     std::vector<Key> past(Key key) const {
         std::vector<Key> index = index_of(key);
@@ -310,6 +313,9 @@ private:
     }
 };
 
+template <class T = double>
+class Vector;
+
 /// A tensor with two dimensions.
 template <class T = double>
 class Matrix : public Tensor<T> {
@@ -338,6 +344,32 @@ public:
     Matrix& operator=(Matrix const& other) = default;
 
     void print_matrix() const { this->print(); }
+    void qr(Matrix& Q, Matrix& R) const {
+        Tensor<T> q, r;
+        CTF_int::qr(*this, q, r);
+        Q = Matrix(q);
+        R = Matrix(r);
+    }
+    /// this = U * diag(S) * VT.
+    void svd(Matrix& U, Vector<T>& S, Matrix& VT, int rank = 0, double threshold = 0) const {
+        Tensor<T> u, s, vt;
+        CTF_int::svd(*this, u, s, vt, rank, threshold);
+        U = Matrix(u);
+        S = Vector<T>(s);
+        VT = Matrix(vt);
+    }
+    /// this = U * diag(D) * U^H.
+    void eigh(Matrix& U, Vector<T>& D) const {
+        Tensor<T> u, d;
+        CTF_int::eigh(*this, u, d);
+        U = Matrix(u);
+        D = Vector<T>(d);
+    }
+    void cholesky(Matrix& L, bool lower = true) const {
+        Tensor<T> l;
+        CTF_int::cholesky(*this, l, lower);
+        L = Matrix(l);
+    }
 
 private:
     void begin(std::int64_t rows, std::int64_t columns, int kind, World const& world, char const* text) {
@@ -352,7 +384,7 @@ private:
 };
 
 /// A tensor with one dimension.
-template <class T = double>
+template <class T>
 class Vector : public Tensor<T> {
 public:
     std::int64_t len;

@@ -53,6 +53,22 @@ CTF_ELEMENT(std::int64_t, int64)
 CTF_ELEMENT(bool, boolean)
 #undef CTF_ELEMENT
 
+/// The type that a number is handed on in.
+template <class N>
+struct Wide {
+    typedef typename std::conditional<std::is_integral<N>::value, std::int64_t, double>::type type;
+};
+template <class N>
+struct Wide<std::complex<N>> {
+    typedef std::complex<double> type;
+};
+template <class N>
+struct IsNumber : std::is_arithmetic<N> {};
+template <class N>
+struct IsNumber<std::complex<N>> : std::is_arithmetic<N> {};
+template <class N>
+using IfNumber = typename std::enable_if<IsNumber<N>::value>::type;
+
 class WorldBody;
 class Body;
 class Formula;
@@ -203,6 +219,8 @@ public:
     /// this[i] = beta * this[i] + alpha * source[p(i)].
     void get_permuted(int* const* permutation, void const* beta, tensor const& source, void const* alpha);
     void make_reshaped(tensor const& source, std::vector<std::int64_t> const& lengths);
+    /// this = alpha * source + beta * this, by the order of keys.
+    void add_reshaped(tensor const& source, void const* alpha, void const* beta);
     /// part = alpha * this + beta * part; null where this rank has no part.
     void to_part(tensor* part, void const* alpha, void const* beta) const;
     /// this = alpha * part + beta * this.
@@ -211,13 +229,17 @@ public:
     void reduce_to(CTF::OP op, void* result) const;
     double norm(int which) const;
     void print_to(FILE* file, double cutoff) const;
+    /// Prints the elements that differ by more than `cutoff`, with those of `other`.
+    void compare_to(tensor const& other, FILE* file, double cutoff) const;
 
+    /// @throws std::exception if the elements are of another type
+    void require_element(Element element) const;
     std::shared_ptr<Body> const& body() const { return body_; }
-
-protected:
-    void told(std::shared_ptr<Body> const& body);
+    /// Takes elements over. @param world  null: that of `like`
+    void become(std::shared_ptr<Body> const& body, tensor const& like, CTF::World const* world);
 
 private:
+    void hold(std::shared_ptr<Body> const& body, CTF::World const& world);
     std::shared_ptr<Body> body_;
 };
 
@@ -232,11 +254,11 @@ public:
     Term operator+(Term const& other) const;
     Term operator-(Term const& other) const;
     Term operator-() const { return scaled(-1.0); }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    template <class N, class = IfNumber<N>>
     Term operator*(N number) const {
         return scaled(number);
     }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    template <class N, class = IfNumber<N>>
     friend Term operator*(N number, Term const& term) {
         return term.scaled(number);
     }
@@ -244,17 +266,18 @@ public:
     /// Of `c * A["i"]`: A = c * A + right.
     void operator+=(Term const& right) const { assign(right, true, 1); }
     void operator-=(Term const& right) const { assign(right, true, -1); }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    template <class N, class = IfNumber<N>>
     void operator+=(N number) const {
-        assign(of_number(number), true, 1);
+        assign(of_any(number), true, 1);
     }
-    template <class N, class = typename std::enable_if<std::is_arithmetic<N>::value>::type>
+    template <class N, class = IfNumber<N>>
     void operator-=(N number) const {
-        assign(of_number(number), true, -1);
+        assign(of_any(number), true, -1);
     }
 
-    /// The sum over all labels, on every rank; of a complex tensor its real part.
+    /// The sum over all labels, on every rank; of a complex tensor its real part where a real number is asked for.
     operator double() const { return value(); }
+    operator std::complex<double>() const { return complex_value(); }
     operator float() const { return static_cast<float>(value()); }
     operator int() const { return static_cast<int>(integer()); }
     operator std::int64_t() const { return integer(); }
@@ -268,14 +291,20 @@ public:
 protected:
     static Term of_number(double number);
     static Term of_number(std::int64_t number);
-    static Term of_number(int number) { return of_number(std::int64_t(number)); }
-    Term scaled(double number) const;
-    Term scaled(std::int64_t number) const;
-    Term scaled(int number) const { return scaled(std::int64_t(number)); }
+    static Term of_number(std::complex<double> number);
+    template <class N>
+    static Term of_any(N number) {
+        return of_number(typename Wide<N>::type(number));
+    }
+    template <class N>
+    Term scaled(N number) const {
+        return of_any(number) * *this;
+    }
     void assign(Term const& right, bool keeps, int sign) const;
 
 private:
     double value() const;
+    std::complex<double> complex_value() const;
     std::int64_t integer() const;
     std::shared_ptr<Formula const> formula_;
 };
@@ -287,5 +316,13 @@ inline std::int64_t& operator+=(std::int64_t& number, Term const& term) { return
 inline int& operator+=(int& number, Term const& term) { return number = number + int(term); }
 typedef Term Contract_Term;
 typedef Term Sum_Term;
+
+/// Factorizations of matrices; the results become other tensors. They need ScaLAPACK.
+void qr(tensor const& A, tensor& Q, tensor& R);
+/// @param rank  so many singular values at most; 0: all  @param threshold  smaller ones are cut
+void svd(tensor const& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, double threshold);
+void eigh(tensor const& A, tensor& U, tensor& D);
+/// A = L * L^H, or A = L^H * L with an upper L unless `lower`.
+void cholesky(tensor const& A, tensor& L, bool lower);
 
 }  // namespace CTF_int

@@ -26,33 +26,37 @@ void tensor::to_file(MPI_File file, std::int64_t offset) const {
     const auto keys = own_keys(own);
     auto values = read(own, keys);
     const auto bytes = bytes_of(own);
-    arges::write_at(file, offset + (keys.empty() ? 0 : keys[0] * bytes), values.data(), std::ssize(keys) * bytes);
+    own.world().agree([&] { arges::write_at(file, offset + (keys.empty() ? 0 : keys[0] * bytes), values.data(), values.count() * bytes); });
 }
 
 void tensor::to_file(const char* path) const {
-    arges::with_file(of(*this).world().communicator(), path, true, [&](MPI_File file) { to_file(file, 0); });
+    const auto& world = of(*this).world();
+    const arges::SharedFile file(world.communicator(), path, true);
+    world.agree([&] { file.check(); });
+    to_file(file.get(), 0);
 }
 
 void tensor::from_file(MPI_File file, std::int64_t offset) {
     auto& own = of(*this);
-    const auto keys = own_keys(own);
-    Values values(own.element());
-    values.room()(std::ssize(keys));
-    const auto bytes = bytes_of(own);
-    own.world().agree([&] {});
-    arges::read_at(file, offset + (keys.empty() ? 0 : keys[0] * bytes), values.data(), std::ssize(keys) * bytes);
-    Pairs stored{{}, Values(own.element())};
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        const auto canonical = own.canonical_key(own.index(keys[i]));
-        if (canonical.zero || canonical.key != keys[i]) continue;
-        stored.keys.push_back(keys[i]);
-        stored.values.take(values, static_cast<std::int64_t>(i));
-    }
-    own.accumulate_pairs(stored.keys, stored.values.data(), std::ssize(stored.keys), nullptr, arges::element_kernels(own.element()).zero);
+    Pairs stored{own_keys(own), Values(own.element())};
+    own.world().agree([&] {
+        const auto bytes = bytes_of(own), first = stored.keys.empty() ? 0 : stored.keys[0];
+        stored.values.resize(std::ssize(stored.keys));
+        arges::read_at(file, offset + first * bytes, stored.values.data(), std::ssize(stored.keys) * bytes);
+        Indices indices(own);
+        stored.keep([&](std::int64_t i) {
+            indices.of(stored.keys[i]);
+            return indices.is_stored();
+        });
+    });
+    put_back(own, stored);
 }
 
 void tensor::from_file(const char* path) {
-    arges::with_file(of(*this).world().communicator(), path, false, [&](MPI_File file) { from_file(file, 0); });
+    const auto& world = of(*this).world();
+    const arges::SharedFile file(world.communicator(), path, false);
+    world.agree([&] { file.check(); });
+    from_file(file.get(), 0);
 }
 
 }  // namespace CTF_int

@@ -7,19 +7,16 @@
 namespace CTF_int {
 
 using arges::AnyTensor;
+using arges::NodeKind;
 
 namespace {
+
+bool has_zeros(NodeKind kind) { return kind == NodeKind::antisymmetric || kind == NodeKind::hollow; }
 
 /// Are there elements that are zero by symmetry?
 bool has_zeros(const AnyTensor& tensor) {
     const auto& slots = tensor.symmetry().slots();
-    return std::any_of(slots.begin(), slots.end(), [](const auto& slot) {
-        return slot.kind == arges::NodeKind::antisymmetric || slot.kind == arges::NodeKind::hollow;
-    });
-}
-
-bool is_zero(const AnyTensor& tensor, const char* element) {
-    return arges::with_element_type(tensor.element(), [&]<class T>() { return *reinterpret_cast<const T*>(element) == T(0); });
+    return std::any_of(slots.begin(), slots.end(), [](const auto& slot) { return has_zeros(slot.kind); });
 }
 
 /// Values of all elements, of those only that are stored unless `unpack`.
@@ -27,12 +24,14 @@ Values all_of(const AnyTensor& own, bool unpack) {
     Values all(own.element());
     own.gather_all(all.room());
     if (unpack || own.symmetry().trivial()) return all;
-    Values stored(own.element());
+    Indices indices(own);
+    std::int64_t kept = 0;
     for (std::int64_t key = 0; key < own.size(); ++key) {
-        const auto canonical = own.canonical_key(own.index(key));
-        if (!canonical.zero && canonical.key == key) stored.take(all, key);
+        indices.of(key);
+        if (indices.is_stored()) all.copy(kept++, key);
     }
-    return stored;
+    all.resize(kept);
+    return all;
 }
 
 }  // namespace
@@ -41,15 +40,59 @@ Values::Values(arges::ElementType type) : size_(static_cast<std::int64_t>(arges:
 
 arges::ElementRoom Values::room() {
     return [this](std::int64_t count) -> void* {
-        bytes_.resize(count * size_);
+        resize(count);
         return bytes_.data();
     };
+}
+
+const std::vector<std::int64_t>& Indices::of(std::int64_t key) {
+    if (key < 0 || key >= tensor_.size()) (void)tensor_.index(key);  // says what is wrong
+    for (std::size_t d = 0; d < index_.size(); ++d) {
+        index_[d] = key % tensor_.extents()[d];
+        key /= tensor_.extents()[d];
+    }
+    return index_;
+}
+
+bool Indices::is_zero() const {
+    for (const auto& slot : tensor_.symmetry().slots()) {
+        if (!has_zeros(slot.kind)) continue;
+        const auto dims = slot.dimensions();
+        for (std::size_t a = 0; a < dims.size(); ++a)
+            for (std::size_t b = 0; b < a; ++b)
+                if (index_[dims[a]] == index_[dims[b]]) return true;
+    }
+    return false;
+}
+
+bool Indices::is_stored() const {
+    for (const auto& slot : tensor_.symmetry().slots()) {
+        const auto dims = slot.dimensions();
+        for (std::size_t i = 0; i + 1 < dims.size(); ++i)
+            if (index_[dims[i]] + (has_zeros(slot.kind) ? 1 : 0) > index_[dims[i + 1]]) return false;
+    }
+    return true;
+}
+
+std::vector<std::int64_t> strides_of(const AnyTensor& tensor) {
+    std::vector<std::int64_t> result;
+    std::int64_t stride = 1;
+    for (auto extent : tensor.extents()) {
+        result.push_back(stride);
+        stride *= extent;
+    }
+    return result;
 }
 
 Pairs pairs_of(const AnyTensor& tensor) {
     Pairs result{{}, Values(tensor.element())};
     result.keys = tensor.pairs_here(result.values.room());
     return result;
+}
+
+void put_back(AnyTensor& tensor, Pairs& pairs) {
+    tensor.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr,
+                            arges::element_kernels(tensor.element()).zero);
 }
 
 Values read(const AnyTensor& tensor, std::span<const std::int64_t> keys) {
@@ -60,56 +103,45 @@ Values read(const AnyTensor& tensor, std::span<const std::int64_t> keys) {
 
 void tensor::put(std::int64_t count, const std::int64_t* keys, const void* values, const void* alpha, const void* beta) {
     auto& own = of(*this);
-    const std::span<const std::int64_t> given(keys, count);
     if (!has_zeros(own)) {
-        own.accumulate_pairs(given, values, count, alpha, beta);
+        own.accumulate_pairs({keys, static_cast<std::size_t>(count)}, values, count, alpha, beta);
         return;
     }
-    const auto bytes = arges::element_kernels(own.element()).size;
-    std::vector<std::int64_t> kept;
-    std::vector<char> kept_values;
+    Pairs given{{keys, keys + count}, Values(own.element())};
     own.world().agree([&] {
-        for (std::int64_t i = 0; i < count; ++i) {
-            if (own.canonical_key(own.index(keys[i])).zero) continue;
-            kept.push_back(keys[i]);
-            const char* const value = static_cast<const char*>(values) + i * bytes;
-            kept_values.insert(kept_values.end(), value, value + bytes);
-        }
+        std::memcpy(given.values.room()(count), values, count * arges::element_kernels(own.element()).size);
+        Indices indices(own);
+        given.keep([&](std::int64_t i) {
+            indices.of(keys[i]);
+            return !indices.is_zero();
+        });
     });
-    own.accumulate_pairs(kept, kept_values.data(), std::ssize(kept), alpha, beta);
+    own.accumulate_pairs(given.keys, given.values.data(), std::ssize(given.keys), alpha, beta);
 }
 
 void tensor::get(std::int64_t count, const std::int64_t* keys, void* values, const void* alpha, const void* beta) const {
     const auto& own = of(*this);
-    auto elements = read(own, {keys, static_cast<std::size_t>(count)});
+    const std::span<const std::int64_t> asked(keys, count);
+    if (alpha == nullptr) return own.read_pairs(asked, [&](std::int64_t) { return values; });
+    auto elements = read(own, asked);
     arges::with_element_type(own.element(), [&]<class T>() {
+        const T a = *static_cast<const T*>(alpha), b = *static_cast<const T*>(beta);
         const T* const from = reinterpret_cast<const T*>(elements.data());
         T* const to = static_cast<T*>(values);
-        for (std::int64_t i = 0; i < count; ++i) {
-            T value = from[i];
-            if (alpha != nullptr) value = static_cast<T>(*static_cast<const T*>(alpha) * value);
-            if (beta != nullptr && *static_cast<const T*>(beta) != T(0))
-                value = static_cast<T>(value + *static_cast<const T*>(beta) * to[i]);
-            to[i] = value;
-        }
+        for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(b == T(0) ? a * from[i] : a * from[i] + b * to[i]);
     });
 }
 
 void tensor::local_pairs(std::int64_t* count, std::int64_t** keys, const std::function<void*(std::int64_t)>& room, bool nonzeros,
                          bool unpack) const {
     const auto& own = of(*this);
-    auto all = pairs_of(unpack ? unpacked(own) : own);
-    Pairs kept{{}, Values(own.element())};
-    for (std::size_t i = 0; nonzeros && i < all.keys.size(); ++i) {
-        if (is_zero(own, all.values.at(i))) continue;
-        kept.keys.push_back(all.keys[i]);
-        kept.values.take(all.values, i);
-    }
-    auto& given = nonzeros ? kept : all;
-    *count = std::ssize(given.keys);
-    *keys = static_cast<std::int64_t*>(std::malloc(std::max<std::size_t>(given.keys.size(), 1) * sizeof(std::int64_t)));
-    std::copy(given.keys.begin(), given.keys.end(), *keys);
-    std::memcpy(room(*count), given.values.data(), *count * arges::element_kernels(own.element()).size);
+    const auto& kernels = arges::element_kernels(own.element());
+    auto pairs = unpack && !own.symmetry().trivial() ? pairs_of(unpacked(own)) : pairs_of(own);
+    if (nonzeros) pairs.keep([&](std::int64_t i) { return !kernels.is_zero(pairs.values.at(i)); });
+    *count = std::ssize(pairs.keys);
+    *keys = static_cast<std::int64_t*>(std::malloc(std::max<std::size_t>(pairs.keys.size(), 1) * sizeof(std::int64_t)));
+    std::copy(pairs.keys.begin(), pairs.keys.end(), *keys);
+    std::memcpy(room(*count), pairs.values.data(), *count * kernels.size);
 }
 
 void tensor::all_values(const std::function<void*(std::int64_t)>& room, bool unpack) const {

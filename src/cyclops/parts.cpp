@@ -1,5 +1,5 @@
 // Slices, permutations and tensors of other worlds: elements of one tensor that lie at other indices in another. Both may live on different
-// worlds; all ranks of the larger one call.
+// worlds; all ranks of the larger one call, and those outside the smaller one pass null for its tensor.
 #include "arges/error.hpp"
 #include "cyclops/body.hpp"
 
@@ -13,48 +13,81 @@ using arges::InvalidArgument;
 
 namespace {
 
-using Indices = std::vector<std::int64_t>;
-/// Where an index of one tensor is in another; nothing if it is not there.
-using Place = std::function<std::optional<Indices>(const Indices&)>;
+using Extents = std::vector<std::int64_t>;
+/// By dimension, where each index of one tensor is in another: -1 if it is not there.
+using Places = std::vector<std::vector<std::int64_t>>;
+using MakePlaces = std::function<Places()>;
 
-/// Both tensors, a map for each direction, and the factors.
+/// to = alpha * from + beta * to, with maps for both directions.
 struct Transfer {
     AnyTensor* to;
     const AnyTensor* from;
-    Place to_from, from_to;
+    MakePlaces to_from, from_to;
     const void *alpha, *beta;
 };
 
-/// Keys of the elements that a rank has of one tensor which are in another, and their keys there.
+/// Elements that a rank has of one tensor and that are in another, and their keys there.
 struct Matches {
-    std::vector<std::int64_t> here{}, there{};
-    Values values;
+    Pairs here;
+    std::vector<std::int64_t> there{};
 };
 
-Matches matches(const AnyTensor* here, const AnyTensor& there, const Place& place) {
-    Matches result{{}, {}, Values(there.element())};
-    if (here == nullptr) return result;
-    auto pairs = pairs_of(*here);
-    for (std::size_t i = 0; i < pairs.keys.size(); ++i)
-        if (const auto index = place(here->index(pairs.keys[i]))) {
-            result.here.push_back(pairs.keys[i]);
-            result.there.push_back(there.key(*index));
-            result.values.take(pairs.values, i);
+Matches matches(const AnyTensor& here, const AnyTensor& there, const Places& places) {
+    if (here.element() != there.element())
+        throw InvalidArgument(here.title() + " and " + there.title() + " have elements of different types; make both of one type");
+    if (here.order() != there.order())
+        throw InvalidArgument(here.title() + " and " + there.title() + " are of order " + std::to_string(here.order()) + " and " +
+                              std::to_string(there.order()) + "; elements move between tensors of one order");
+    for (std::size_t d = 0; d < places.size(); ++d)
+        for (auto place : places[d])
+            if (place >= there.extents()[d])
+                throw InvalidArgument(there.title() + ": index " + std::to_string(place) + " in dimension " + std::to_string(d) +
+                                      " is out of range; its length is " + std::to_string(there.extents()[d]));
+    Matches result{pairs_of(here)};
+    const auto strides = strides_of(there);
+    Indices indices(here);
+    result.here.keep([&](std::int64_t i) {
+        const auto& index = indices.of(result.here.keys[i]);
+        std::int64_t key = 0;
+        for (std::size_t d = 0; d < index.size(); ++d) {
+            const auto place = places[d][index[d]];
+            if (place < 0) return false;
+            key += place * strides[d];
         }
+        result.there.push_back(key);
+        return true;
+    });
     return result;
 }
 
-/// to = alpha * from + beta * to, where ranks outside one of both pass null for it.
 void pull(const Transfer& transfer) {
-    const auto found = matches(transfer.to, *transfer.from, transfer.to_from);
+    Matches found{{{}, Values(transfer.from->element())}};
+    transfer.from->world().agree([&] {
+        if (transfer.to != nullptr) found = matches(*transfer.to, *transfer.from, transfer.to_from());
+    });
     auto values = read(*transfer.from, found.there);
     if (transfer.to != nullptr)
-        transfer.to->accumulate_pairs(found.here, values.data(), std::ssize(found.here), transfer.alpha, transfer.beta);
+        transfer.to->accumulate_pairs(found.here.keys, values.data(), values.count(), transfer.alpha, transfer.beta);
 }
 
 void push(const Transfer& transfer) {
-    auto found = matches(transfer.from, *transfer.to, transfer.from_to);
-    transfer.to->accumulate_pairs(found.there, found.values.data(), std::ssize(found.there), transfer.alpha, transfer.beta);
+    std::optional<AnyTensor> copy;
+    const auto* from = transfer.from;
+    if (from != nullptr && !from->symmetry().trivial()) from = &copy.emplace(unpacked(*from));
+    Matches found{{{}, Values(transfer.to->element())}};
+    transfer.to->world().agree([&] {
+        if (from != nullptr) found = matches(*from, *transfer.to, transfer.from_to());
+    });
+    Indices indices(*transfer.to);
+    found.here.keep([&](std::int64_t i) {
+        indices.of(found.there[i]);
+        return indices.is_stored();
+    });
+    std::erase_if(found.there, [&](std::int64_t key) {
+        indices.of(key);
+        return !indices.is_stored();
+    });
+    transfer.to->accumulate_pairs(found.there, found.here.values.data(), std::ssize(found.there), transfer.alpha, transfer.beta);
 }
 
 void move(const Transfer& transfer) {
@@ -64,74 +97,62 @@ void move(const Transfer& transfer) {
         push(transfer);
 }
 
-/// Indices from <= i < to, moved to begin + (i - from).
-Place shift(const Indices& from, const Indices& to, const Indices& begin) {
-    return [=](const Indices& index) -> std::optional<Indices> {
-        Indices result(begin);
-        for (std::size_t d = 0; d < index.size(); ++d) {
-            if (index[d] < from[d] || index[d] >= to[d]) return std::nullopt;
-            result[d] += index[d] - from[d];
-        }
-        return result;
+/// Indices from <= i < to, moved to begin + (i - from). @param extents  of i
+Places shifted(const Extents& extents, const Extents& from, const Extents& to, const Extents& begin) {
+    Places result;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+        if (from[d] < 0 || begin[d] < 0 || to[d] > extents[d])
+            throw InvalidArgument("slice: indices from " + std::to_string(std::min(from[d], begin[d])) + " to " + std::to_string(to[d]) +
+                                  " of a dimension of length " + std::to_string(extents[d]) + "; stay within the tensor");
+        auto& places = result.emplace_back(extents[d], -1);
+        for (auto i = from[d]; i < to[d]; ++i) places[i] = begin[d] + i - from[d];
+    }
+    return result;
+}
+
+Places same(const Extents& extents) { return shifted(extents, Extents(extents.size(), 0), extents, Extents(extents.size(), 0)); }
+
+/// The lengths of both must be the same, so that a part is not taken for the whole.
+MakePlaces same(const AnyTensor& a, const AnyTensor* b) {
+    return [&a, b] {
+        if (b != nullptr && a.extents() != b->extents())
+            throw InvalidArgument(a.title() + " and " + b->title() + " have different shapes; give tensors of one shape");
+        return same(a.extents());
     };
 }
 
-Place same() {
-    return [](const Indices& index) { return std::optional(index); };
-}
+Extents given(const std::int64_t* values, int count) { return values == nullptr ? Extents() : Extents(values, values + count); }
 
-Indices given(const std::int64_t* values, int count) { return values == nullptr ? Indices() : Indices(values, values + count); }
-
-bool is_empty(const Indices& begin, const Indices& end) {
+bool is_empty(const Extents& begin, const Extents& end) {
     for (std::size_t d = 0; d < begin.size(); ++d)
         if (begin[d] >= end[d]) return true;
     return false;
 }
 
-/// i to p[d][i]: -1 leaves it out, no row leaves it as it is.
-Place permuted(int order, int* const* permutation) {
-    return [=](const Indices& index) -> std::optional<Indices> {
-        Indices result(index);
-        for (int d = 0; d < order; ++d) {
-            if (permutation[d] != nullptr) result[d] = permutation[d][index[d]];
-            if (result[d] < 0) return std::nullopt;
-        }
-        return result;
-    };
-}
-
-/// p[d][i] to i. @param extents  of i
-Place unpermuted(const Indices& extents, int* const* permutation) {
-    std::vector<std::vector<std::int64_t>> back(extents.size());
+/// i to p[d][i]: -1 leaves it out, no row leaves it as it is. @param extents  of i
+Places permuted(const Extents& extents, int* const* permutation) {
+    auto result = same(extents);
     for (std::size_t d = 0; d < extents.size(); ++d)
-        for (std::int64_t i = 0; permutation[d] != nullptr && i < extents[d]; ++i) {
-            const auto to = permutation[d][i];
-            if (to < 0) continue;
-            if (to >= std::ssize(back[d])) back[d].resize(to + 1, -1);
-            back[d][to] = i;
-        }
-    return [=](const Indices& index) -> std::optional<Indices> {
-        Indices result(index);
-        for (std::size_t d = 0; d < index.size(); ++d) {
-            if (permutation[d] != nullptr) result[d] = index[d] < std::ssize(back[d]) ? back[d][index[d]] : -1;
-            if (result[d] < 0 || result[d] >= extents[d]) return std::nullopt;
-        }
-        return result;
-    };
+        if (permutation[d] != nullptr) result[d].assign(permutation[d], permutation[d] + extents[d]);
+    return result;
 }
 
-/// A tensor, unpacked where the target has no symmetry.
-class Source {
-public:
-    Source(const AnyTensor& target, const AnyTensor& tensor) : tensor_(&tensor) {
-        if (target.symmetry().trivial() && !tensor.symmetry().trivial()) tensor_ = &copy_.emplace(unpacked(tensor));
+/// p[d][i] to i. @param to  lengths of what p gives
+Places unpermuted(const Extents& to, const Extents& extents, int* const* permutation) {
+    if (to.size() != extents.size()) throw InvalidArgument("permute: tensors of different orders; give tensors of one order");
+    Places result;
+    const auto places = permuted(extents, permutation);
+    for (std::size_t d = 0; d < to.size(); ++d) {
+        auto& back = result.emplace_back(to[d], -1);
+        for (std::int64_t i = 0; i < extents[d]; ++i) {
+            if (places[d][i] >= to[d])
+                throw InvalidArgument("permute: " + std::to_string(places[d][i]) + " in dimension " + std::to_string(d) +
+                                      " is out of range; its length is " + std::to_string(to[d]));
+            if (places[d][i] >= 0) back[places[d][i]] = i;
+        }
     }
-    const AnyTensor* tensor() const { return tensor_; }
-
-private:
-    std::optional<AnyTensor> copy_;
-    const AnyTensor* tensor_;
-};
+    return result;
+}
 
 }  // namespace
 
@@ -139,29 +160,27 @@ std::vector<std::int64_t> tensor::index_of(std::int64_t key) const { return of(*
 
 void tensor::make_slice(const tensor& source, const std::int64_t* begin, const std::int64_t* end, const CTF::World* world) {
     const auto& from = of(source);
-    const Indices first = given(begin, source.order), last = given(end, source.order);
-    delete wrld;
-    wrld = new CTF::World(world == nullptr ? *source.wrld : *world);
-    sr = source.sr;
-    if (world == nullptr || *world == *source.wrld) {
-        told(std::make_shared<Body>(Body{from.slice(first, last)}));
-        return;
-    }
-    Indices extents;
-    for (int d = 0; d < source.order; ++d) extents.push_back(last[d] - first[d]);
+    const auto first = given(begin, source.order), last = given(end, source.order);
+    if (world == nullptr || *world == *source.wrld) return become(std::make_shared<Body>(Body{from.slice(first, last)}), source, nullptr);
+    Extents extents;
+    from.world().agree([&] {
+        for (int d = 0; d < source.order; ++d) {
+            extents.push_back(last[d] - first[d]);
+            if (extents[d] < 0) throw InvalidArgument("slice: it ends before it begins; give ranges that ascend");
+        }
+    });
     AnyTensor part(from.element(), arges::Storage::dense, world->body()->world, extents);
-    const Indices zero(extents.size(), 0);
-    const auto& kernels = arges::element_kernels(from.element());
-    pull({&part, &from, shift(zero, extents, first), {}, nullptr, kernels.zero});
-    told(std::make_shared<Body>(Body{std::move(part)}));
+    const auto places = [&] { return shifted(extents, Extents(extents.size(), 0), extents, first); };
+    pull({&part, &from, places, {}, nullptr, arges::element_kernels(from.element()).zero});
+    become(std::make_shared<Body>(Body{std::move(part)}), source, world);
 }
 
 void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const void* beta, const tensor& source, const std::int64_t* from,
                        const std::int64_t* to, const void* alpha) {
     auto& own = of(*this);
     const auto& other = of(source);
-    const Indices first = given(begin, order), last = given(end, order), first_there = given(from, source.order),
-                  last_there = given(to, source.order);
+    const auto first = given(begin, order), last = given(end, order), first_there = given(from, source.order),
+               last_there = given(to, source.order);
     const bool nothing = is_empty(first, last) || is_empty(first_there, last_there);
     const auto& all = own.world().size() >= other.world().size() ? own.world() : other.world();
     all.agree([&] {
@@ -169,34 +188,42 @@ void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const
             if (order != source.order || last[d] - first[d] != last_there[d] - first_there[d])
                 throw InvalidArgument("slice: ranges of different lengths; give the same in both tensors");
     });
-    if (own.world() == other.world() && own.symmetry().trivial()) {
+    if (own.world() == other.world() && own.symmetry().trivial() && own.element() == other.element()) {
         if (!nothing) own.write_slice(first, unpacked(other.slice(first_there, last_there)), alpha, beta);
         return;
     }
-    const auto none = [](const Indices&) -> std::optional<Indices> { return std::nullopt; };
-    const Source there(own, other);
-    move({&own, there.tensor(), nothing ? Place(none) : shift(first, last, first_there),
-          nothing ? Place(none) : shift(first_there, last_there, first), alpha, beta});
+    const auto places = [&](const Extents& extents, const Extents& a, const Extents& b, const Extents& there) {
+        const Extents zero(extents.size(), 0);
+        return nothing ? shifted(extents, zero, zero, zero) : shifted(extents, a, b, there);
+    };
+    move({&own, &other, [&] { return places(own.extents(), first, last, first_there); },
+          [&] { return places(other.extents(), first_there, last_there, first); }, alpha, beta});
 }
 
 void tensor::put_permuted(const void* beta, const tensor& source, int* const* permutation, const void* alpha) {
     auto& own = of(*this);
-    const Source from(own, of(source));
-    move({&own, from.tensor(), unpermuted(from.tensor()->extents(), permutation), permuted(order, permutation), alpha, beta});
+    const auto& other = of(source);
+    move({&own, &other, [&] { return unpermuted(own.extents(), other.extents(), permutation); },
+          [&] { return permuted(other.extents(), permutation); }, alpha, beta});
 }
 
 void tensor::get_permuted(int* const* permutation, const void* beta, const tensor& source, const void* alpha) {
     auto& own = of(*this);
-    const Source from(own, of(source));
-    move({&own, from.tensor(), permuted(order, permutation), unpermuted(own.extents(), permutation), alpha, beta});
+    const auto& other = of(source);
+    move({&own, &other, [&] { return permuted(own.extents(), permutation); },
+          [&] { return unpermuted(other.extents(), own.extents(), permutation); }, alpha, beta});
 }
 
 void tensor::to_part(tensor* part, const void* alpha, const void* beta) const {
-    pull({part == nullptr ? nullptr : &of(*part), &of(*this), same(), {}, alpha, beta});
+    const auto& own = of(*this);
+    auto* const other = part == nullptr ? nullptr : &of(*part);
+    pull({other, &own, same(own, other), {}, alpha, beta});
 }
 
 void tensor::from_part(const tensor* part, const void* alpha, const void* beta) {
-    push({&of(*this), part == nullptr ? nullptr : &of(*part), {}, same(), alpha, beta});
+    auto& own = of(*this);
+    const auto* const other = part == nullptr ? nullptr : &of(*part);
+    push({&own, other, {}, same(own, other), alpha, beta});
 }
 
 }  // namespace CTF_int

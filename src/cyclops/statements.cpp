@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -32,11 +33,10 @@ std::string labels_of(const arges::SymmetryNode& slot, const std::string& labels
 
 bool is_symmetric(NodeKind kind) { return kind == NodeKind::symmetric || kind == NodeKind::hollow; }
 
-/// Is a group of the output one of this operand? A symmetric group is a hollow one in sums, not in products.
-bool has_group(const Operand& operand, const std::string& group, NodeKind kind, bool is_product) {
+/// Is a group of the output one of this operand? Symmetric and hollow groups count for each other.
+bool has_group(const Operand& operand, const std::string& group, NodeKind kind) {
     for (const auto& slot : tensor_of(operand).symmetry().slots()) {
-        if (slot.kind == NodeKind::leaf) continue;
-        if (slot.kind != kind && (is_product || !is_symmetric(slot.kind) || !is_symmetric(kind))) continue;
+        if (slot.kind != kind && !(is_symmetric(slot.kind) && is_symmetric(kind))) continue;
         const auto own = labels_of(slot, operand.labels);
         if (std::all_of(group.begin(), group.end(), [&](char label) { return own.find(label) != std::string::npos; })) return true;
     }
@@ -44,13 +44,6 @@ bool has_group(const Operand& operand, const std::string& group, NodeKind kind, 
 }
 
 bool meets(const std::string& a, const std::string& b) { return a.find_first_of(b) != std::string::npos; }
-
-/// Does each operand that has labels of a group have the group?
-bool is_preserved(const std::vector<Operand>& operands, const std::string& group, NodeKind kind) {
-    for (const auto& operand : operands)
-        if (meets(operand.labels, group) && !has_group(operand, group, kind, operands.size() > 1)) return false;
-    return true;
-}
 
 /// Is a product of tensors of which some are the same object symmetric under all exchanges of a group's labels?
 bool is_exchanged(const std::vector<Operand>& operands, const std::string& group) {
@@ -71,22 +64,42 @@ bool is_exchanged(const std::vector<Operand>& operands, const std::string& group
 
 bool is_repeated(const std::string& labels) { return std::set<char>(labels.begin(), labels.end()).size() < labels.size(); }
 
-/// How a term is made to fit: by sums over permutations, where it has not the output's groups already.
-Projection projection_for(const Operand& left, const std::vector<Operand>& operands) {
-    bool anti = false, symmetric = false;
+/// Is one element of each orbit over a group taken as it is? If each operand that has labels of it has the whole group, or exchanging equal
+/// tensors changes nothing. @param is_product  whose symmetry Arges finds by itself, but for an even number of antisymmetric operands,
+/// whose product is stored as antisymmetric nevertheless
+bool is_taken(const std::vector<Operand>& operands, const std::string& group, NodeKind kind, bool is_product) {
+    if (is_repeated(group) || (kind == NodeKind::symmetric && is_exchanged(operands, group))) return true;
+    int count = 0;
+    for (const auto& operand : operands) {
+        if (!meets(operand.labels, group)) continue;
+        if (!has_group(operand, group, kind)) return false;
+        ++count;
+    }
+    return !is_product || (kind == NodeKind::antisymmetric && count % 2 == 0);
+}
+
+/// How a term is made to fit.
+struct Fit {
+    Projection projection = Projection::canonical;
+    std::vector<arges::SymmetryNode> projected{};  ///< groups of the output
+    bool in_two_steps = false;                     ///< other groups are taken as they are
+};
+
+Fit fit(const Operand& left, const std::vector<Operand>& operands, bool is_product) {
+    Fit result;
+    const auto& slots = tensor_of(left).symmetry().slots();
     const bool depends =
         std::any_of(operands.begin(), operands.end(), [&](const auto& operand) { return meets(operand.labels, left.labels); });
-    for (const auto& slot : tensor_of(left).symmetry().slots()) {
-        const auto group = labels_of(slot, left.labels);
-        if (slot.kind == NodeKind::leaf || !depends || is_repeated(group) || is_preserved(operands, group, slot.kind)) continue;
-        if (slot.kind == NodeKind::symmetric && is_exchanged(operands, group)) continue;
-        (slot.kind == NodeKind::antisymmetric ? anti : symmetric) = true;
-    }
-    if (anti && symmetric)
-        throw arges::Unsupported(tensor_of(left).title() +
-                                 ": a term is to be symmetrized and antisymmetrized at once; assign it to a tensor "
-                                 "with one of the two symmetries first");
-    return anti ? Projection::antisymmetrized : symmetric ? Projection::symmetrized : Projection::canonical;
+    const auto is_group = [](const auto& slot) { return slot.kind != NodeKind::leaf; };
+    const auto is_anti = [](const auto& slot) { return slot.kind == NodeKind::antisymmetric; };
+    for (const auto& slot : slots)
+        if (depends && is_group(slot) && !is_taken(operands, labels_of(slot, left.labels), slot.kind, is_product))
+            result.projected.push_back(slot);
+    if (result.projected.empty()) return result;
+    result.in_two_steps = std::ssize(result.projected) < std::count_if(slots.begin(), slots.end(), is_group);
+    const auto& permuted = result.in_two_steps ? result.projected : slots;
+    result.projection = std::any_of(permuted.begin(), permuted.end(), is_anti) ? Projection::antisymmetrized : Projection::symmetrized;
+    return result;
 }
 
 /// Is what the labels name zero by symmetry?
@@ -117,20 +130,46 @@ AnyExpression expression_of(const Operand& left, const Product& product) {
     return product.factor == Number(std::int64_t{1}) ? result : product.factor * result;
 }
 
+/// A tensor like the left one whose groups are `slots` only, with the labels.
+Operand temporary(const Operand& left, std::vector<arges::SymmetryNode> slots) {
+    const auto& like = tensor_of(left);
+    for (const auto& slot : like.symmetry().slots())
+        for (int d : slot.dimensions())
+            if (std::none_of(slots.begin(), slots.end(), [&](const auto& other) {
+                    const auto dims = other.dimensions();
+                    return std::find(dims.begin(), dims.end(), d) != dims.end();
+                }))
+                slots.push_back(arges::SymmetryNode{NodeKind::leaf, d, {}});
+    const arges::Symmetry symmetry(like.order(), arges::product(std::move(slots)));
+    return {std::make_shared<Body>(Body{AnyTensor(like.element(), arges::Storage::dense, like.world(), like.extents(), symmetry)}),
+            left.labels};
+}
+
+/// A term whose projection is set; where some groups are projected and others are not, its values in a tensor. @param operands  of the term
+AnyExpression fitted(const Operand& left, AnyExpression term, const std::vector<Operand>& operands, bool is_product) {
+    if (tensor_of(left).symmetry().trivial()) return term;
+    auto how = fit(left, operands, is_product);
+    term.terms()[0].projection = how.projection;
+    if (!how.in_two_steps) return term;
+    const auto first = temporary(left, std::move(how.projected));
+    const auto labels = names_of(left.labels);
+    tensor_of(first)[labels] = term;
+    AnyExpression result = tensor_of(first)[labels];
+    result.terms()[0].projection = Projection::canonical;
+    return result;
+}
+
 void assign_sum(const Operand& left, const std::vector<Product>& sum, const Number& beta, int sign) {
     if (names_zeros(left)) return;
-    const auto& target = tensor_of(left);
     std::optional<AnyExpression> right;
     for (const auto& product : sum) {
         auto term = expression_of(left, product);
-        for (auto& one : term.terms()) {
-            if (!target.symmetry().trivial()) one.projection = projection_for(left, product.operands);
-            one.summed = summed(left, product.operands);
-        }
+        term.terms()[0].summed = summed(left, product.operands);
+        term = fitted(left, std::move(term), product.operands, true);
         right = right ? *right + term : term;
     }
     if (sign < 0) right = -*right;
-    target[names_of(left.labels)].assign(*right, beta);
+    tensor_of(left)[names_of(left.labels)].assign(*right, beta);
 }
 
 /// Labels of the output, then those of the operands, each once.
@@ -172,32 +211,47 @@ Operand multiplied(const Product& product) {
     return result;
 }
 
+/// Can a function be called for the elements of the left tensor where they are stored?
+bool is_in_place(const Operand& left, const std::vector<Operand>& operands) {
+    const auto& symmetry = tensor_of(left).symmetry();
+    if (symmetry.trivial())
+        return std::all_of(operands.begin(), operands.end(), [](const auto& operand) { return tensor_of(operand).symmetry().trivial(); });
+    const auto& slots = symmetry.slots();
+    return std::all_of(slots.begin(), slots.end(),
+                       [](const auto& slot) { return slot.kind == NodeKind::leaf || slot.kind == NodeKind::symmetric; }) &&
+           std::all_of(operands.begin(), operands.end(),
+                       [&](const auto& operand) { return operand.labels == left.labels && tensor_of(operand).symmetry() == symmetry; });
+}
+
+std::vector<arges::AnyIndexedTensor> indexed(const std::vector<Operand>& operands) {
+    std::vector<arges::AnyIndexedTensor> result;
+    for (const auto& operand : operands) result.push_back(tensor_of(operand)[names_of(operand.labels)]);
+    return result;
+}
+
 void assign_call(const Operand& left, const Call& call, const Number& beta, int sign) {
     if (names_zeros(left)) return;
     const auto labels = all_labels(left, call.operands);
-    std::vector<Operand> operands;
-    std::vector<arges::AnyIndexedTensor> indexed;
+    std::vector<Operand> given, operands;
     for (const auto& product : call.operands) {
+        given.push_back(product.operands[0]);
         operands.push_back(multiplied(product));
-        if (!tensor_of(operands.back()).symmetry().trivial())
-            operands.back().body = std::make_shared<Body>(Body{unpacked(tensor_of(operands.back()))});
-        indexed.push_back(tensor_of(operands.back())[names_of(operands.back().labels)]);
     }
     const auto& target = tensor_of(left);
     const bool adds = beta == Number(std::int64_t{1}), replaces = beta == Number(std::int64_t{0});
-    if (target.symmetry().trivial() && target.element() == call.result && labels == left.labels && sign > 0 && (adds || replaces)) {
-        target[names_of(left.labels)].apply(indexed, bulk(call.loop), adds, arges::MapOver::all);
+    if (target.element() == call.result && labels == left.labels && sign > 0 && (adds || replaces) && is_in_place(left, operands)) {
+        target[names_of(left.labels)].apply(indexed(operands), bulk(call.loop), adds, arges::MapOver::all);
         return;
     }
+    for (auto& operand : operands)
+        if (!tensor_of(operand).symmetry().trivial()) operand.body = std::make_shared<Body>(Body{unpacked(tensor_of(operand))});
     const Operand values{std::make_shared<Body>(
                              Body{AnyTensor(call.result, arges::Storage::dense, target.world(), extents_of(labels, left, call.operands))}),
                          labels};
-    tensor_of(values)[names_of(labels)].apply(indexed, bulk(call.loop), false, arges::MapOver::all);
-    std::vector<Operand> given;
-    for (const auto& product : call.operands) given.push_back(product.operands[0]);
+    tensor_of(values)[names_of(labels)].apply(indexed(operands), bulk(call.loop), false, arges::MapOver::all);
     AnyExpression right = tensor_of(values)[names_of(labels)];
-    if (!target.symmetry().trivial()) right.terms()[0].projection = projection_for(left, given);
     right.terms()[0].summed = summed(left, {values});
+    right = fitted(left, std::move(right), given, false);
     target[names_of(left.labels)].assign(sign < 0 ? -right : right, beta);
 }
 
@@ -210,6 +264,16 @@ std::vector<std::size_t> places(const Operand& operand, const Operand& target) {
             throw arges::Unsupported("a transform of elements by a tensor with more labels; assign sums of it to a tensor first");
     }
     return result;
+}
+
+/// @throws InvalidArgument for a label that has two lengths
+void require_extents(const std::vector<Operand>& others, const Operand& target, const std::vector<std::vector<std::size_t>>& place) {
+    for (std::size_t o = 0; o < others.size(); ++o)
+        for (std::size_t d = 0; d < place[o].size(); ++d)
+            if (tensor_of(others[o]).extents()[d] != tensor_of(target).extents()[place[o][d]])
+                throw InvalidArgument("transform: label '" + others[o].labels.substr(d, 1) + "' has lengths " +
+                                      std::to_string(tensor_of(others[o]).extents()[d]) + " and " +
+                                      std::to_string(tensor_of(target).extents()[place[o][d]]) + "; a label has one length");
 }
 
 }  // namespace
@@ -233,54 +297,60 @@ void assign(const Operand& left, const Formula& right, const Number& beta, int s
 void change(const std::vector<Product>& operands, const Loop& loop) {
     const auto& target = operands.back().operands[0];
     auto& own = target.body->tensor;
-    auto all = pairs_of(own);
-    Pairs kept{{}, Values(own.element())};
-    std::vector<std::vector<std::int64_t>> keys(operands.size() - 1);
+    std::vector<Operand> others;
     std::vector<std::vector<std::size_t>> place;
-    for (std::size_t o = 0; o + 1 < operands.size(); ++o) place.push_back(places(operands[o].operands[0], target));
-    const auto own_places = places(target, target);
-    for (std::size_t i = 0; i < all.keys.size(); ++i) {
-        const auto index = own.index(all.keys[i]);
-        bool named = true;
-        for (std::size_t d = 0; d < index.size(); ++d) named = named && index[d] == index[own_places[d]];
-        if (!named) continue;
-        kept.keys.push_back(all.keys[i]);
-        kept.values.take(all.values, i);
-        for (std::size_t o = 0; o < keys.size(); ++o) {
-            std::vector<std::int64_t> there;
-            for (auto d : place[o]) there.push_back(index[d]);
-            keys[o].push_back(tensor_of(operands[o].operands[0]).key(there));
-        }
+    for (std::size_t o = 0; o + 1 < operands.size(); ++o) {
+        place.push_back(places(operands[o].operands[0], target));
+        others.push_back(multiplied(operands[o]));
     }
-    std::vector<Values> others;
+    if (!is_repeated(target.labels) && is_in_place(target, others)) {
+        others.push_back(target);
+        const auto f = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
+            std::memcpy(results, inputs.back(), count * arges::element_kernels(own.element()).size);
+            bulk(loop)(inputs, results, count);
+        };
+        own[names_of(target.labels)].apply(indexed(others), f, false, arges::MapOver::target);
+        return;
+    }
+    auto pairs = pairs_of(own);
+    Indices indices(own);
+    const auto own_places = places(target, target);
+    std::vector<std::vector<std::int64_t>> keys(others.size()), strides;
+    for (const auto& other : others) strides.push_back(strides_of(tensor_of(other)));
+    own.world().agree([&] { require_extents(others, target, place); });
+    pairs.keep([&](std::int64_t i) {
+        const auto& index = indices.of(pairs.keys[i]);
+        for (std::size_t d = 0; d < index.size(); ++d)
+            if (index[d] != index[own_places[d]]) return false;
+        for (std::size_t o = 0; o < keys.size(); ++o) {
+            std::int64_t key = 0;
+            for (std::size_t d = 0; d < place[o].size(); ++d) key += index[place[o][d]] * strides[o][d];
+            keys[o].push_back(key);
+        }
+        return true;
+    });
+    std::vector<Values> read_values;
     std::vector<const void*> inputs;
-    for (std::size_t o = 0; o < keys.size(); ++o) others.push_back(read(tensor_of(multiplied(operands[o])), keys[o]));
-    for (auto& values : others) inputs.push_back(values.data());
-    loop(std::ssize(kept.keys), inputs.data(), kept.values.data());
-    own.accumulate_pairs(kept.keys, kept.values.data(), std::ssize(kept.keys), nullptr, arges::element_kernels(own.element()).zero);
+    for (std::size_t o = 0; o < keys.size(); ++o) read_values.push_back(read(tensor_of(others[o]), keys[o]));
+    for (auto& values : read_values) inputs.push_back(values.data());
+    loop(std::ssize(pairs.keys), inputs.data(), pairs.values.data());
+    put_back(own, pairs);
 }
 
-double Term::value() const {
-    const auto number = [&] {
-        if (formula_->call) {
-            const auto& first = tensor_of(formula_->call->operands.at(0).operands.at(0));
-            const Operand sum{std::make_shared<Body>(Body{AnyTensor(formula_->call->result, arges::Storage::dense, first.world(), {})}),
-                              ""};
-            CTF_int::assign(sum, *formula_, std::int64_t{0}, 1);
-            return tensor_of(sum).sum();
-        }
-        std::optional<AnyExpression> all;
-        for (const auto& product : formula_->sum) {
-            const auto term = expression_of(product.operands.at(0), product);
-            all = all ? *all + term : term;
-        }
-        return arges::total(*all);
-    }();
-    if (const auto* const whole = std::get_if<std::int64_t>(&number)) return static_cast<double>(*whole);
-    if (const auto* const real = std::get_if<double>(&number)) return *real;
-    return std::get<std::complex<double>>(number).real();
+Number number_of_terms(const Formula& formula) {
+    if (formula.call) {
+        const auto& first = tensor_of(formula.call->operands[0].operands[0]);
+        const Operand sum{std::make_shared<Body>(Body{AnyTensor(formula.call->result, arges::Storage::dense, first.world(), {})}), ""};
+        assign(sum, formula, std::int64_t{0}, 1);
+        return tensor_of(sum).sum();
+    }
+    std::optional<AnyExpression> all;
+    for (const auto& product : formula.sum) {
+        if (product.operands.empty()) throw InvalidArgument("a number beside tensors, as a number; add it to the result");
+        const auto term = expression_of(product.operands[0], product);
+        all = all ? *all + term : term;
+    }
+    return arges::total(*all);
 }
-
-std::int64_t Term::integer() const { return static_cast<std::int64_t>(value()); }
 
 }  // namespace CTF_int

@@ -1,4 +1,5 @@
 // Tensors as programs for Cyclops see them: fields, copies, symmetries, reductions, printing.
+#include "arges/element_functions.hpp"
 #include "arges/error.hpp"
 #include "cyclops/body.hpp"
 
@@ -15,6 +16,20 @@ using arges::InvalidArgument;
 namespace {
 
 arges::ElementType type_of(Element element) { return static_cast<arges::ElementType>(element); }
+
+/// The symmetry of a vector of STRUCTUREs, of which the last is not looked at; null means none.
+arges::Symmetry symmetry_of(int order, const int* relations) {
+    if (relations == nullptr || order == 0) return {};
+    std::vector<arges::Relation> result;
+    for (int d = 0; d < order; ++d) {
+        const int relation = d + 1 < order ? relations[d] : NS;
+        if (relation < NS || relation > SH)
+            throw InvalidArgument("symmetry " + std::to_string(relation) + " of dimension " + std::to_string(d) +
+                                  "; it is one of NS, SY, AS and SH");
+        result.push_back(static_cast<arges::Relation>(relation));
+    }
+    return arges::Symmetry::from_relations(result);
+}
 
 /// Vector form of a symmetry that was made from one.
 std::vector<int> relations_of(const arges::Symmetry& symmetry, int order) {
@@ -45,6 +60,22 @@ void replace(T*& array, const std::vector<T>& values) {
     std::copy(values.begin(), values.end(), array);
 }
 
+/// The smallest absolute value. Collective.
+double least_magnitude(const AnyTensor& tensor) {
+    const auto labels = arges::all_labels(tensor.order());
+    AnyTensor magnitudes(arges::ElementType::float64, arges::Storage::dense, tensor.world(), tensor.extents());
+    const auto& kernels = arges::element_kernels(tensor.element());
+    const auto f = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
+        const auto* const from = static_cast<const char*>(inputs[0]);
+        for (std::int64_t i = 0; i < count; ++i)
+            static_cast<double*>(results)[i] = static_cast<double>(kernels.reductions->magnitude(from + i * kernels.size));
+    };
+    magnitudes[labels].apply({unpacked(tensor)[labels]}, f, false, arges::MapOver::all);
+    double result = 0;
+    magnitudes.least_or_largest_to(false, &result);
+    return result;
+}
+
 }  // namespace
 
 AnyTensor& of(const tensor& handle) {
@@ -53,21 +84,9 @@ AnyTensor& of(const tensor& handle) {
     return handle.body()->tensor;
 }
 
-arges::Symmetry symmetry_of(int order, const int* relations) {
-    if (relations == nullptr || order == 0) return {};
-    std::vector<arges::Relation> result;
-    for (int d = 0; d < order; ++d) {
-        const int relation = d + 1 < order ? relations[d] : NS;
-        if (relation < NS || relation > SH)
-            throw InvalidArgument("symmetry " + std::to_string(relation) + " of dimension " + std::to_string(d) +
-                                  "; it is one of NS, SY, AS and SH");
-        result.push_back(static_cast<arges::Relation>(relation));
-    }
-    return arges::Symmetry::from_relations(result);
-}
-
-AnyTensor unpacked(const AnyTensor& tensor) {
-    return tensor.symmetry().trivial() ? tensor : tensor.with_symmetry(arges::Symmetry::none(tensor.order()));
+AnyTensor unpacked(AnyTensor tensor) {
+    if (!tensor.symmetry().trivial()) tensor = tensor.with_symmetry(arges::Symmetry::none(tensor.order()));
+    return tensor;
 }
 
 tensor::tensor() : order(0), lens(nullptr), sym(nullptr), size(0), is_sparse(false), nnz_tot(0), sr(nullptr), wrld(nullptr), name(nullptr) {
@@ -77,12 +96,13 @@ tensor::tensor() : order(0), lens(nullptr), sym(nullptr), size(0), is_sparse(fal
 tensor::tensor(const tensor& other) : tensor() { *this = other; }
 
 tensor& tensor::operator=(const tensor& other) {
-    if (this == &other || other.body_ == nullptr) return *this;
-    delete wrld;
-    wrld = new CTF::World(*other.wrld);
-    sr = other.sr;
+    if (this == &other) return *this;
+    if (other.body_ == nullptr) {
+        free_self();
+        return *this;
+    }
     if (name[0] == 0) set_name(other.name);
-    told(std::make_shared<Body>(Body{other.body_->tensor}));
+    become(std::make_shared<Body>(Body{other.body_->tensor}), other, nullptr);
     return *this;
 }
 
@@ -101,7 +121,15 @@ void tensor::set_name(const char* text) {
     if (body_) body_->tensor.set_name(given);
 }
 
-void tensor::told(const std::shared_ptr<Body>& body) {
+void tensor::become(const std::shared_ptr<Body>& body, const tensor& like, const CTF::World* world) {
+    sr = like.sr;
+    hold(body, world == nullptr ? *like.wrld : *world);
+}
+
+void tensor::hold(const std::shared_ptr<Body>& body, const CTF::World& world) {
+    auto* const own_world = new CTF::World(world);
+    delete wrld;
+    wrld = own_world;
     body_ = body;
     const auto& own = body->tensor;
     order = own.order();
@@ -111,21 +139,30 @@ void tensor::told(const std::shared_ptr<Body>& body) {
     nnz_tot = own.stored();
 }
 
+void tensor::require_element(Element element) const {
+    if (of(*this).element() != type_of(element))
+        throw InvalidArgument(of(*this).title() + " has elements of type " + arges::to_string(of(*this).element()) + ", not " +
+                              arges::to_string(type_of(element)) + "; convert them by a Function");
+}
+
 bool tensor::has_symmetry() const { return !of(*this).symmetry().trivial(); }
 std::int64_t tensor::get_tot_size(bool packed) const { return packed ? of(*this).stored() : of(*this).size(); }
 void tensor::set_zero() { of(*this).fill(std::int64_t{0}); }
 
-void tensor::free_self() { body_.reset(); }
+void tensor::free_self() {
+    body_.reset();
+    order = 0;
+    size = nnz_tot = 0;
+}
 
 void tensor::make(Element element, algstrct* ring, int dimensions, const std::int64_t* lengths, const int* symmetry,
                   const CTF::World& world, const char* text) {
-    delete wrld;
-    wrld = new CTF::World(world);
-    sr = ring;
     const std::vector<std::int64_t> extents(lengths, lengths + dimensions);
     set_name(text);
-    told(std::make_shared<Body>(
-        Body{AnyTensor(type_of(element), arges::Storage::dense, world.body()->world, extents, symmetry_of(dimensions, symmetry), name)}));
+    sr = ring;
+    hold(std::make_shared<Body>(Body{
+             AnyTensor(type_of(element), arges::Storage::dense, world.body()->world, extents, symmetry_of(dimensions, symmetry), name)}),
+         world);
 }
 
 void tensor::make(Element element, algstrct* ring, int dimensions, const int* lengths, const int* symmetry, const CTF::World& world,
@@ -140,21 +177,19 @@ void tensor::make_like(const tensor& other, const CTF::World& world) {
 void tensor::make_with(const tensor& other, const int* symmetry) {
     make(static_cast<Element>(of(other).element()), other.sr, other.order, other.lens, symmetry, *other.wrld, other.name);
     auto& own = of(*this);
-    auto from = pairs_of(of(other));
-    Pairs kept{{}, Values(own.element())};
-    for (std::size_t i = 0; i < from.keys.size(); ++i) {
-        const auto canonical = own.canonical_key(own.index(from.keys[i]));
-        if (canonical.zero || canonical.key != from.keys[i]) continue;
-        kept.keys.push_back(from.keys[i]);
-        kept.values.take(from.values, i);
-    }
-    own.accumulate_pairs(kept.keys, kept.values.data(), std::ssize(kept.keys), nullptr, arges::element_kernels(own.element()).zero);
+    auto pairs = pairs_of(of(other));
+    Indices indices(own);
+    pairs.keep([&](std::int64_t i) {
+        indices.of(pairs.keys[i]);
+        return indices.is_stored();
+    });
+    put_back(own, pairs);
 }
 
 void tensor::set_all(const void* value) {
     const Formula number{.sum = {{arges::number_from(value, of(*this).element())}}};
     std::string labels;
-    for (int d = 0; d < order; ++d) labels.push_back(static_cast<char>(d));
+    for (int d = 0; d < order; ++d) labels.push_back(static_cast<char>(d + 1));
     assign({body_, labels}, number, std::int64_t{0}, 1);
 }
 
@@ -173,22 +208,27 @@ void tensor::random(double low, double high, double fraction) {
         const auto value = arges::element_from(whole, type);
         std::memcpy(pairs.values.at(i), value.data(), arges::element_kernels(type).size);
     }
-    own.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr, arges::element_kernels(type).zero);
+    put_back(own, pairs);
 }
 
 void tensor::make_reshaped(const tensor& source, const std::vector<std::int64_t>& lengths) {
-    auto reshaped = unpacked(of(source)).reshaped(lengths);
-    CTF::World* const world = new CTF::World(*source.wrld);
-    delete wrld;
-    wrld = world;
-    sr = source.sr;
-    told(std::make_shared<Body>(Body{std::move(reshaped)}));
+    become(std::make_shared<Body>(Body{unpacked(of(source)).reshaped(lengths)}), source, nullptr);
+}
+
+void tensor::add_reshaped(const tensor& source, const void* alpha, const void* beta) {
+    auto& own = of(*this);
+    const auto labels = arges::all_labels(order);
+    auto right = number_of(alpha, own.element()) * unpacked(of(source)).reshaped(own.extents())[labels];
+    if (!own.symmetry().trivial()) right.terms()[0].projection = arges::Projection::canonical;
+    own[labels].assign(right, number_of(beta, own.element()));
 }
 
 void tensor::reduce_to(CTF::OP op, void* result) const {
     const auto& own = of(*this);
     const auto number = [&](double value) {
-        arges::with_element_type(own.element(), [&]<class T>() { *static_cast<T*>(result) = static_cast<T>(value); });
+        arges::with_element_type(own.element(), [&]<class T>() {
+            *static_cast<T*>(result) = static_cast<T>(std::is_integral_v<T> ? std::round(value) : value);
+        });
     };
     switch (op) {
     case CTF::OP_SUM: own.sum_to(result); return;
@@ -197,13 +237,39 @@ void tensor::reduce_to(CTF::OP op, void* result) const {
     case CTF::OP_MAXABS: number(own.norm_max()); return;
     case CTF::OP_MAX: own.least_or_largest_to(true, result); return;
     case CTF::OP_MIN: own.least_or_largest_to(false, result); return;
-    default: throw arges::Unsupported("reduce(OP_MINABS); take OP_MIN of a tensor with the absolute values");
+    default: number(least_magnitude(own));
     }
 }
 
 double tensor::norm(int which) const {
     const auto& own = of(*this);
     return which == 1 ? own.norm1() : which == 2 ? own.norm() : own.norm_max();
+}
+
+void tensor::compare_to(const tensor& other, FILE* file, double cutoff) const {
+    const auto& own = of(*this);
+    const auto& kernels = arges::element_kernels(own.element());
+    own.world().agree([&] { other.require_element(static_cast<Element>(own.element())); });
+    Values mine(own.element()), others(own.element());
+    own.gather_all(mine.room());
+    of(other).gather_all(others.room());
+    own.world().agree([&] {
+        if (mine.count() != others.count()) throw InvalidArgument("compare: tensors of different shapes; give tensors of one shape");
+    });
+    std::ostringstream text;
+    for (std::int64_t key = 0; wrld->rank == 0 && key < mine.count(); ++key) {
+        const auto difference = arges::with_element_type(own.element(), [&]<class T>() {
+            const T result = static_cast<T>(*reinterpret_cast<const T*>(mine.at(key)) - *reinterpret_cast<const T*>(others.at(key)));
+            return kernels.reductions->magnitude(&result);
+        });
+        if (difference <= cutoff) continue;
+        for (auto i : own.index(key)) text << i << ' ';
+        kernels.reductions->print(text, mine.at(key));
+        kernels.reductions->print(text << ' ', others.at(key));
+        text << '\n';
+    }
+    std::fputs(text.str().c_str(), file);
+    std::fflush(file);
 }
 
 void tensor::print_to(FILE* file, double cutoff) const {

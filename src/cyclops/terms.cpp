@@ -33,6 +33,17 @@ Number product(const Number& a, const Number& b) {
         a, b);
 }
 
+std::complex<double> complex_of(const Number& number) {
+    return std::visit(
+        []<class N>(const N& value) -> std::complex<double> {
+            if constexpr (std::is_integral_v<N>)
+                return static_cast<double>(value);
+            else
+                return value;
+        },
+        number);
+}
+
 const Formula& without_call(const Term& term) {
     if (term.formula()->call) throw InvalidArgument("a function of elements is part of a longer expression; assign it to a tensor first");
     return *term.formula();
@@ -63,6 +74,12 @@ std::vector<Product> operands_of(const std::vector<Term>& terms) {
 
 }  // namespace
 
+Number number_of(const void* value, arges::ElementType type) {
+    const auto number = arges::number_from(value, type);
+    const auto* const real = std::get_if<double>(&number);
+    return real == nullptr ? number : number_of(*real);
+}
+
 Term Term::operator*(const Term& other) const {
     Formula result;
     for (const auto& a : without_call(*this).sum)
@@ -78,13 +95,18 @@ Term Term::operator+(const Term& other) const { return sum_of(*this, other, 1); 
 Term Term::operator-(const Term& other) const { return sum_of(*this, other, -1); }
 Term Term::of_number(double number) { return term_of({.sum = {{number_of(number)}}}); }
 Term Term::of_number(std::int64_t number) { return term_of({.sum = {{number}}}); }
+Term Term::of_number(std::complex<double> number) { return number.imag() == 0 ? of_number(number.real()) : term_of({.sum = {{number}}}); }
 Term Term::of_value(Element element, const void* value) {
-    const auto number = arges::number_from(value, static_cast<arges::ElementType>(element));
-    const auto* const real = std::get_if<double>(&number);
-    return term_of({.sum = {{real == nullptr ? number : number_of(*real)}}});
+    return term_of({.sum = {{number_of(value, static_cast<arges::ElementType>(element))}}});
 }
-Term Term::scaled(double number) const { return of_number(number) * *this; }
-Term Term::scaled(std::int64_t number) const { return of_number(number) * *this; }
+
+double Term::value() const { return complex_of(number_of_terms(*formula_)).real(); }
+std::complex<double> Term::complex_value() const { return complex_of(number_of_terms(*formula_)); }
+std::int64_t Term::integer() const {
+    const auto number = number_of_terms(*formula_);
+    const auto* const whole = std::get_if<std::int64_t>(&number);
+    return whole != nullptr ? *whole : static_cast<std::int64_t>(complex_of(number).real());
+}
 
 void Term::assign(const Term& right, bool keeps, int sign) const {
     const auto& sum = without_call(*this).sum;

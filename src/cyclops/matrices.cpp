@@ -1,0 +1,72 @@
+// Factorizations of matrices. This is a file of its own so that programs without them need no ScaLAPACK.
+#include "arges/error.hpp"
+#include "arges/linalg.hpp"
+#include "cyclops/body.hpp"
+
+namespace CTF_int {
+
+using arges::AnyTensor;
+
+namespace {
+
+arges::AnyIndexedTensor matrix(const tensor& A) {
+    if (A.order != 2)
+        throw arges::InvalidArgument(of(A).title() + " is of order " + std::to_string(A.order) + ", not a matrix; reshape it first");
+    return of(A)[{"i", "|", "j"}];
+}
+
+void become(tensor& result, AnyTensor elements, const tensor& like) {
+    result.become(std::make_shared<Body>(Body{std::move(elements)}), like, nullptr);
+}
+
+/// Numbers that all ranks have, as a vector of the type of A.
+AnyTensor vector_of(const std::vector<double>& numbers, const AnyTensor& A) {
+    const auto bytes = arges::element_kernels(A.element()).size;
+    AnyTensor result(A.element(), arges::Storage::dense, A.world(), {std::ssize(numbers)});
+    auto pairs = pairs_of(result);
+    for (std::size_t i = 0; i < pairs.keys.size(); ++i) {
+        const auto value = arges::element_from(arges::Number(numbers[pairs.keys[i]]), A.element());
+        std::copy_n(static_cast<const char*>(value.data()), bytes, pairs.values.at(static_cast<std::int64_t>(i)));
+    }
+    put_back(result, pairs);
+    return result;
+}
+
+}  // namespace
+
+void qr(const tensor& A, tensor& Q, tensor& R) {
+    auto result = arges::qr(matrix(A));
+    become(Q, std::move(result.Q), A);
+    become(R, std::move(result.R), A);
+}
+
+void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, double threshold) {
+    arges::SvdOptions options;
+    if (rank > 0) options.rank = rank;
+    auto result = arges::svd(matrix(A), options);
+    auto& s = result.s;
+    const auto all = std::ssize(s);
+    while (!s.empty() && s.back() < threshold) s.pop_back();
+    const auto kept = std::ssize(s);
+    become(U, kept == all ? std::move(result.U) : result.U.slice({0, 0}, {A.lens[0], kept}), A);
+    become(VT, kept == all ? std::move(result.Vh) : result.Vh.slice({0, 0}, {kept, A.lens[1]}), A);
+    become(S, vector_of(s, of(A)), A);
+}
+
+void eigh(const tensor& A, tensor& U, tensor& D) {
+    auto result = arges::eigh(matrix(A));
+    become(U, std::move(result.vectors), A);
+    become(D, vector_of(result.values, of(A)), A);
+}
+
+void cholesky(const tensor& A, tensor& L, bool lower) {
+    auto result = arges::cholesky(matrix(A));
+    if (!lower) {
+        auto upper = result;
+        upper["ij"] = conj(arges::AnyExpression(result["ji"]));
+        result = std::move(upper);
+    }
+    become(L, std::move(result), A);
+}
+
+}  // namespace CTF_int
