@@ -26,7 +26,7 @@ LAYERS          ?= *
 python_sources  := $(wildcard src/python/*.cpp)
 cyclops_sources := $(wildcard src/cyclops/*.cpp)
 cyclops_headers := $(CYCLOPS)/include/ctf.hpp $(CYCLOPS)/include/ctf_int.hpp
-cyclops_tests   := $(patsubst test/cyclops/%.cxx,$(BUILD)/cyclops/test/%,$(wildcard test/cyclops/*.cxx))
+cyclops_tests   := $(foreach std,c++11 c++20,$(patsubst test/cyclops/%.cxx,$(BUILD)/cyclops/test/%.$(std),$(wildcard test/cyclops/*.cxx)))
 library_sources := $(filter-out $(cli_sources) $(python_sources) $(cyclops_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
@@ -39,6 +39,7 @@ benches         := $(call programs,$(wildcard bench/*.cpp)) $(bench_folders:%=$(
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
 tests           := $(test_folders:%=$(BUILD)/test/%)
 planted         := $(BUILD)/planted_failure
+cyclops_layers   := base symmetry topology layout comm local sparse partition plan redistribute execute interface
 simulated_layers := base symmetry topology layout plan comm local redistribute execute interface
 checked_layers  := $(shell awk '!/^\#/ { print $$1 }' test/checked)
 checked_folders := $(shell awk '!/^\#/ && NF > 1 { print $$1 }' test/checked)
@@ -131,20 +132,27 @@ $(SHARED): $(call objects,$(wildcard src/c/*.cpp)) $(LIBRARY) src/c/exports.map
 	    $(filter %.o,$^) $(LIBRARY) -o $@ $(LIBS)
 	@ln -sf $(@F) $@.$(ABI)
 
-# One archive, as Cyclops has it.
-$(CYCLOPS)/lib/libctf.a: $(call objects,$(cyclops_sources) $(library_sources))
+# What programs for Cyclops are linked to. libctf.a is a text that names to the linker what they need besides; shared libraries that nothing
+# is taken from, as ScaLAPACK where there are no factorizations, do not count.
+layer_sources = $(wildcard $(1:%=src/%/*.cpp) $(1:%=src/%/*/*.cpp))
+$(CYCLOPS)/lib/libarges_ctf.a: $(call objects,$(filter-out %/matrices.cpp,$(cyclops_sources)) $(call layer_sources,$(cyclops_layers))) \
+        $(call objects,src/cyclops/matrices.cpp $(call layer_sources,linalg))
 	@mkdir -p $(@D)
 	@rm -f $@
-	ar rcs $@ $(filter %.o,$^)
+	ar rcs $@ $^
+$(CYCLOPS)/lib/libctf.a: $(CYCLOPS)/lib/libarges_ctf.a
+	@echo 'INPUT(libarges_ctf.a AS_NEEDED($(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(if $(OPENMP_FLAGS),-lgomp)))' >$@
 $(cyclops_headers): $(CYCLOPS)/include/%: src/cyclops/%
 	@mkdir -p $(@D)
 	cp $< $@
 # Tests in the C++ that programs for Cyclops are written in.
-$(cyclops_tests): $(BUILD)/cyclops/test/%: test/cyclops/%.cxx $(CYCLOPS)/lib/libctf.a $(cyclops_headers)
+$(CYCLOPS)/test/%: $(CYCLOPS)/lib/libctf.a $(cyclops_headers)
 	@mkdir -p $(@D)
-	$(MPICXX) -std=c++11 -pedantic -Wall -Wextra -O1 $(LDFLAGS) -I$(CYCLOPS)/include $< $(CYCLOPS)/lib/libctf.a -o $@ $(LIBS)
-check-cyclops: $(cyclops_tests)  ## the tests of ctf.hpp
-	@set -e; for ranks in 1 2 4; do for test in $^; do $(MPIEXEC) $(MPIEXEC_FLAGS) -n $$ranks $$test; done; done
+	$(MPICXX) -std=$(patsubst .%,%,$(suffix $@)) -pedantic -Wall -Wextra -Werror $(MPI_CFLAGS) -O1 $(SANITIZE) -I$(CYCLOPS)/include \
+	    test/cyclops/$(basename $(@F)).cxx -L$(CYCLOPS)/lib -lctf -o $@
+$(foreach test,$(cyclops_tests),$(eval $(test): test/cyclops/$(basename $(notdir $(test))).cxx))
+check-cyclops: $(cyclops_tests) $(YIELD)  ## the tests of ctf.hpp
+	@scripts/check_cyclops.sh
 
 $(BUILD)/arges: $(call objects,$(cli_sources)) $(LIBRARY)
 	$(link)
@@ -285,7 +293,7 @@ $(text_checks): check-%:
 	@$(timed) scripts/check_$*.sh
 text-docs:
 	@$(timed) scripts/check_docs.sh
-check-everything-built: $(text_checks) text-docs lib shared tests arges examples fortran bench $(plain_c) $(fortran_tests)
+check-everything-built: $(text_checks) text-docs lib shared tests arges examples fortran bench $(plain_c) $(fortran_tests) $(cyclops_tests)
 check-built:
 	+@TIMED_AS="building, and checks of texts" $(timed) $(MAKE) check-everything-built
 	@$(timed) scripts/check_examples.sh
@@ -295,6 +303,7 @@ check-built:
 	@$(timed) scripts/check_launcher.sh
 	@$(timed) scripts/check_interruption.sh
 	@$(timed) scripts/check_c_fortran.sh
+	@$(timed) scripts/check_cyclops.sh
 	+@TIMED_AS="Python" $(timed) $(MAKE) check-python
 	+@MAKE="$(MAKE)" $(timed) scripts/check_rebuild.sh
 	@TIMED_AS="tests" $(timed) scripts/run_tests.sh
@@ -350,7 +359,7 @@ check-c: shared fortran $(plain_c) $(fortran_tests) $(YIELD)  ## the interfaces 
 docs:  ## the reference manual, into build/docs
 	@scripts/check_docs.sh
 
-install: lib shared arges  ## copy headers, libraries, program, pkg-config and CMake files to PREFIX
+install: lib shared arges cyclops  ## copy headers, libraries, program, pkg-config and CMake files to PREFIX
 	@scripts/install.sh
 
 dependencies:  ## install the packages that building and checking need (Debian, Ubuntu)

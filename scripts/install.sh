@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Copies headers, libraries and program to DESTDIR + PREFIX, and writes the pkg-config files (arges for C++, arges-c for C, and where the
-# Fortran module was built arges-fortran) and the CMake package. They find their tree from where they lie, so it may be moved. They carry
-# the flags of the MPI that Arges was built with. Run it by `make install`.
+# Copies headers, libraries and program to DESTDIR + PREFIX, and writes the pkg-config files (arges for C++, arges-c for C, arges-cyclops for
+# ctf.hpp, and where the Fortran module was built arges-fortran) and the CMake package. They find their tree from where they lie, so it may
+# be moved. They carry the flags of the MPI that Arges was built with. Run it by `make install`.
 set -euo pipefail
 : "${MPICXX:?run this through make install}" "${MPICC:?}" "${BUILD:?}" "${PREFIX:?}" "${VERSION:?}" "${ABI:?}"
 root=${DESTDIR-}$PREFIX
@@ -73,6 +73,20 @@ Cflags: -I\${prefix}/lib/arges-fortran $(mpi_flags "${MPIFC:?}" compile)
 Libs: -L\${prefix}/lib -larges_fortran -larges $(mpi_flags "$MPIFC" link)
 END
 fi
+
+cyclops=$root/lib/arges/cyclops
+mkdir -p "$cyclops/include" "$cyclops/lib"
+install -m 644 "$BUILD"/cyclops/include/*.hpp "$cyclops/include/"
+install -m 644 "$BUILD"/cyclops/lib/*.a "$cyclops/lib/"
+cat >"$pkgconfig/arges-cyclops.pc" <<END
+prefix=\${pcfiledir}/../arges/cyclops
+
+Name: arges-cyclops
+Description: Distributed symmetric tensors over MPI, for programs written for Cyclops (ctf.hpp)
+Version: $VERSION
+Cflags: -I\${prefix}/include $(mpi_flags "$MPICXX" compile)
+Libs: -L\${prefix}/lib -lctf $(mpi_flags "$MPICXX" link)
+END
 
 cat >"$cmake/argesConfig.cmake" <<END
 # Defines arges::arges. Plain flags instead of find_package(MPI), which may find another MPI.

@@ -340,7 +340,12 @@ public:
         begin(rows, columns, kind, world, text);
     }
     Matrix(Matrix const& other) = default;
-    Matrix(Tensor<T> const& other) : Tensor<T>(other), nrow(other.lens[0]), ncol(other.lens[1]), symm(other.sym[0]) {}
+    Matrix(Tensor<T> const& other) : Tensor<T>(other) {
+        other.require_order(2);
+        nrow = other.lens[0];
+        ncol = other.lens[1];
+        symm = other.sym[0];
+    }
     Matrix& operator=(Matrix const& other) = default;
 
     void print_matrix() const { this->print(); }
@@ -401,7 +406,10 @@ public:
         begin(length, world, text);
     }
     Vector(Vector const& other) = default;
-    Vector(Tensor<T> const& other) : Tensor<T>(other), len(other.lens[0]) {}
+    Vector(Tensor<T> const& other) : Tensor<T>(other) {
+        other.require_order(1);
+        len = other.lens[0];
+    }
     Vector& operator=(Vector const& other) = default;
 
 private:

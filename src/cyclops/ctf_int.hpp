@@ -234,6 +234,8 @@ public:
 
     /// @throws std::exception if the elements are of another type
     void require_element(Element element) const;
+    /// @throws std::exception if there are more or fewer dimensions
+    void require_order(int dimensions) const;
     std::shared_ptr<Body> const& body() const { return body_; }
     /// Takes elements over. @param world  null: that of `like`
     void become(std::shared_ptr<Body> const& body, tensor const& like, CTF::World const* world);

@@ -1,7 +1,8 @@
 // Factorizations of matrices. This is a file of its own so that programs without them need no ScaLAPACK.
-#include "arges/error.hpp"
 #include "arges/linalg.hpp"
 #include "cyclops/body.hpp"
+
+#include <algorithm>
 
 namespace CTF_int {
 
@@ -10,8 +11,7 @@ using arges::AnyTensor;
 namespace {
 
 arges::AnyIndexedTensor matrix(const tensor& A) {
-    if (A.order != 2)
-        throw arges::InvalidArgument(of(A).title() + " is of order " + std::to_string(A.order) + ", not a matrix; reshape it first");
+    A.require_order(2);
     return of(A)[{"i", "|", "j"}];
 }
 

@@ -145,6 +145,12 @@ void tensor::require_element(Element element) const {
                               arges::to_string(type_of(element)) + "; convert them by a Function");
 }
 
+void tensor::require_order(int dimensions) const {
+    if (of(*this).order() != dimensions)
+        throw InvalidArgument(of(*this).title() + " is of order " + std::to_string(order) + ", not " + std::to_string(dimensions) +
+                              "; reshape it");
+}
+
 bool tensor::has_symmetry() const { return !of(*this).symmetry().trivial(); }
 std::int64_t tensor::get_tot_size(bool packed) const { return packed ? of(*this).stored() : of(*this).size(); }
 void tensor::set_zero() { of(*this).fill(std::int64_t{0}); }
@@ -227,7 +233,7 @@ void tensor::reduce_to(CTF::OP op, void* result) const {
     const auto& own = of(*this);
     const auto number = [&](double value) {
         arges::with_element_type(own.element(), [&]<class T>() {
-            *static_cast<T*>(result) = static_cast<T>(std::is_integral_v<T> ? std::round(value) : value);
+            *static_cast<T*>(result) = static_cast<arges::real_of<T>>(std::is_integral_v<T> ? std::round(value) : value);
         });
     };
     switch (op) {
