@@ -19,40 +19,6 @@ public:
     std::uint64_t fills = 0;  ///< seeds that random() has used
 };
 
-class Body {
-public:
-    arges::AnyTensor tensor;
-};
-
-/// A tensor with a byte for each of its dimensions.
-struct Operand {
-    std::shared_ptr<Body> body;
-    std::string labels;
-};
-
-/// factor * product of operands.
-struct Product {
-    arges::Number factor = std::int64_t{1};
-    std::vector<Operand> operands{};
-};
-
-/// A function of elements of products of one tensor each.
-struct Call {
-    arges::ElementType result;
-    std::vector<Product> operands;
-    Loop loop;
-};
-
-/// A sum, or a call.
-class Formula {
-public:
-    std::vector<Product> sum{};
-    std::optional<Call> call{};
-};
-
-/// @throws InvalidArgument for a tensor that is default-constructed
-arges::AnyTensor& of(const tensor& handle);
-
 /// Elements as bytes, and room for them.
 class Values {
 public:
@@ -88,6 +54,46 @@ struct Pairs {
         values.resize(kept);
     }
 };
+
+class Body {
+public:
+    arges::AnyTensor tensor;
+    std::vector<int> parts{};    ///< ranks that each dimension of `raw` is dealt out to; empty: elements as they are stored
+    std::optional<Pairs> raw{};  ///< elements that the program has an address of
+    bool is_given = false;       ///< it may have changed them
+};
+
+/// A tensor with a byte for each of its dimensions.
+struct Operand {
+    std::shared_ptr<Body> body;
+    std::string labels;
+};
+
+/// factor * product of operands.
+struct Product {
+    arges::Number factor = std::int64_t{1};
+    std::vector<Operand> operands{};
+};
+
+/// A function of elements of products of one tensor each.
+struct Call {
+    arges::ElementType result;
+    std::vector<Product> operands;
+    Loop loop;
+};
+
+/// A sum, or a call.
+class Formula {
+public:
+    std::vector<Product> sum{};
+    std::optional<Call> call{};
+};
+
+/// The elements, with what the program has changed by address. Collective where it has an address.
+/// @throws InvalidArgument for a tensor that is default-constructed
+arges::AnyTensor& of(const tensor& handle);
+/// Elements become what the program has made of them by address. Collective.
+void take_back(Body& body);
 
 /// The indices of one element after the other, and what the symmetry says of it.
 class Indices {

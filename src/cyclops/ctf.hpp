@@ -43,6 +43,24 @@ public:
 template <class T>
 class Tensor;
 
+/// Dimensions with these labels are dealt out to the ranks of a grid.
+class Idx_Partition {
+public:
+    std::string labels;
+    std::vector<int> ranks;
+    Idx_Partition() {}
+    Idx_Partition(std::string const& given, std::vector<int> const& grid) : labels(given), ranks(grid) {}
+};
+/// A grid of ranks.
+class Partition {
+public:
+    Partition(int dimensions, int const* lengths) : lengths_(lengths, lengths + dimensions) {}
+    Idx_Partition operator[](char const* labels) const { return Idx_Partition(std::string(labels, lengths_.size()), lengths_); }
+
+private:
+    std::vector<int> lengths_;
+};
+
 /// Elements of a tensor by keys, on every rank its own.
 template <class T>
 class Sparse_Tensor {
@@ -126,6 +144,13 @@ public:
         if (!sparse) start(dimensions, lengths, nullptr, world, text);
         refuse_sparse(sparse);
     }
+    /// @param rows  how raw data are dealt out
+    template <class L>
+    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world, char const* labels, Idx_Partition const& rows,
+           Idx_Partition const& = Idx_Partition(), char const* text = nullptr, bool = false, Algebra const& = Ring<T>::the()) {
+        start(dimensions, lengths, symmetry, world, text);
+        deal_out(std::string(labels, dimensions), rows.labels, rows.ranks);
+    }
     Tensor& operator=(Tensor const& other) = default;
     Tensor& operator=(T value) {
         set_all(&value);
@@ -177,6 +202,9 @@ public:
         all_values([&](Key n) { return count = n, values; }, unpack);
         return count;
     }
+
+    /// Elements of this rank; what is changed there counts from the next use of the tensor on.
+    T* get_raw_data(Key* count) { return static_cast<T*>(raw(count)); }
 
     /// Elements by indices, one tuple after the other.
     template <class L>

@@ -209,6 +209,11 @@ public:
                      bool unpack) const;
     void all_values(std::function<void*(std::int64_t)> const& room, bool unpack) const;
 
+    /// Says which dimensions, among those with labels, raw() deals out to how many ranks.
+    void deal_out(std::string const& labels, std::string const& dealt, std::vector<int> const& ranks);
+    /// Elements of this rank, in the order of keys; what is changed there counts from the next use of the tensor on. Collective.
+    void* raw(std::int64_t* count);
+
     void make_slice(tensor const& source, std::int64_t const* begin, std::int64_t const* end, CTF::World const* world);
     void put_slice(std::int64_t const* begin, std::int64_t const* end, void const* beta, tensor const& source, std::int64_t const* from,
                    std::int64_t const* to, void const* alpha);

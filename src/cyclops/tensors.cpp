@@ -81,6 +81,7 @@ double least_magnitude(const AnyTensor& tensor) {
 AnyTensor& of(const tensor& handle) {
     if (handle.body() == nullptr)
         throw InvalidArgument("a tensor that was made without arguments; assign a tensor with a shape to it before it is used");
+    if (handle.body()->is_given) take_back(*handle.body());
     return handle.body()->tensor;
 }
 
@@ -102,7 +103,7 @@ tensor& tensor::operator=(const tensor& other) {
         return *this;
     }
     if (name[0] == 0) set_name(other.name);
-    become(std::make_shared<Body>(Body{other.body_->tensor}), other, nullptr);
+    become(std::make_shared<Body>(Body{of(other)}), other, nullptr);
     return *this;
 }
 
@@ -151,8 +152,10 @@ void tensor::require_order(int dimensions) const {
                               "; reshape it");
 }
 
-bool tensor::has_symmetry() const { return !of(*this).symmetry().trivial(); }
-std::int64_t tensor::get_tot_size(bool packed) const { return packed ? of(*this).stored() : of(*this).size(); }
+bool tensor::has_symmetry() const { return body_ != nullptr && !body_->tensor.symmetry().trivial(); }
+std::int64_t tensor::get_tot_size(bool packed) const {
+    return body_ == nullptr ? 0 : packed ? body_->tensor.stored() : body_->tensor.size();
+}
 void tensor::set_zero() { of(*this).fill(std::int64_t{0}); }
 
 void tensor::free_self() {
