@@ -5,6 +5,7 @@ set -uo pipefail
 . scripts/on_ranks.sh
 export ARGES_MACHINE=/dev/null
 scratch=$(mktemp -d)
+export ARGES_TEST_FOLDER=$scratch
 trap 'rm -rf "$scratch"' EXIT
 fail() { cat "$scratch/log" 2>/dev/null; echo "cyclops: $1"; exit 1; }
 
@@ -15,7 +16,7 @@ runs=0
 for program in "$BUILD"/cyclops/test/*.c++11 "$BUILD"/cyclops/test/*.c++20; do
     for ranks in 1 2 3 4 5 7; do
         if [[ $program == *.c++20 && $ranks != 2 ]]; then continue; fi
-        on_ranks 300 "$ranks" "$program" >"$scratch/log" 2>&1 || fail "$program failed on $ranks ranks"
+        on_ranks 300 "$ranks" "$program" $((ranks < 4 ? 30 : 5)) >"$scratch/log" 2>&1 || fail "$program failed on $ranks ranks"
         grep -qx passed "$scratch/log" || fail "$program says nothing on $ranks ranks"
         runs=$((runs + 1))
     done

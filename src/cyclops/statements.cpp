@@ -130,16 +130,15 @@ AnyExpression expression_of(const Operand& left, const Product& product) {
     return product.factor == Number(std::int64_t{1}) ? result : product.factor * result;
 }
 
-/// A tensor like the left one whose groups are `slots` only, with the labels.
-Operand temporary(const Operand& left, std::vector<arges::SymmetryNode> slots) {
+/// A tensor like the left one with these of its groups only, with the labels.
+Operand temporary(const Operand& left, const std::vector<arges::SymmetryNode>& groups) {
     const auto& like = tensor_of(left);
+    std::vector<arges::SymmetryNode> slots;
     for (const auto& slot : like.symmetry().slots())
-        for (int d : slot.dimensions())
-            if (std::none_of(slots.begin(), slots.end(), [&](const auto& other) {
-                    const auto dims = other.dimensions();
-                    return std::find(dims.begin(), dims.end(), d) != dims.end();
-                }))
-                slots.push_back(arges::SymmetryNode{NodeKind::leaf, d, {}});
+        if (std::find(groups.begin(), groups.end(), slot) != groups.end())
+            slots.push_back(slot);
+        else
+            for (int d : slot.dimensions()) slots.push_back(arges::leaf(d));
     const arges::Symmetry symmetry(like.order(), arges::product(std::move(slots)));
     return {std::make_shared<Body>(Body{AnyTensor(like.element(), arges::Storage::dense, like.world(), like.extents(), symmetry)}),
             left.labels};
@@ -148,10 +147,10 @@ Operand temporary(const Operand& left, std::vector<arges::SymmetryNode> slots) {
 /// A term whose projection is set; where some groups are projected and others are not, its values in a tensor. @param operands  of the term
 AnyExpression fitted(const Operand& left, AnyExpression term, const std::vector<Operand>& operands, bool is_product) {
     if (tensor_of(left).symmetry().trivial()) return term;
-    auto how = fit(left, operands, is_product);
+    const auto how = fit(left, operands, is_product);
     term.terms()[0].projection = how.projection;
     if (!how.in_two_steps) return term;
-    const auto first = temporary(left, std::move(how.projected));
+    const auto first = temporary(left, how.projected);
     const auto labels = names_of(left.labels);
     tensor_of(first)[labels] = term;
     AnyExpression result = tensor_of(first)[labels];

@@ -231,6 +231,98 @@ void functions(World& dw) {
     expect(sum == 50, "the sum of a function");
 }
 
+void more(World& dw) {
+    Matrix<> A = matrix(2, 2, {-1, 3, 2, -4}, dw), B(2, 2, NS, dw);
+    expect(A.reduce(OP_MINABS) == 1 && A.reduce(OP_MAXABS) == 4 && A.reduce(OP_SUMSQ) == 30, "reductions of absolute values");
+    int four[] = {4};
+    Tensor<> flat(1, four, dw);
+    flat["i"] = 1.0;
+    flat.reshape(A, 2.0, 10.0);
+    expect_elements<double>(flat, {8, 16, 14, 2}, "reshape with factors");
+    Matrix<std::complex<double> > Z(2, 2, NS, dw);
+    Z["ij"] = std::complex<double>(1, 1);
+    Z["ij"] = std::complex<double>(0, 2) * Z["ij"];
+    std::complex<double> const sum = Z["ij"];
+    expect(sum == std::complex<double>(-8, 8), "complex factors and sums");
+    FILE* file = std::tmpfile();
+    B["ij"] = A["ij"];
+    B["ii"] = 1.0;
+    B.compare(A, file);
+    std::rewind(file);
+    int lines = 0;
+    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) lines += c == '\n';
+    expect(lines == (dw.rank == 0 ? 2 : 0), "compare prints what differs");
+    std::fclose(file);
+
+    int const len[] = {3, 2, 3}, sym[] = {NS, NS, NS}, grid[] = {1, dw.np};
+    Partition part(2, grid);
+    Tensor<> T(3, len, sym, dw, "ijk", part["jk"]), U(3, len, dw);
+    T.fill_random(-1, 1);
+    U["ijk"] = T["ijk"];
+    std::int64_t count = 0;
+    double* raw = T.get_raw_data(&count);
+    expect(count == 6 * ((3 + dw.np - 1) / dw.np), "a rank's part of a layout");
+    for (std::int64_t i = 0; i < count; ++i) raw[i] *= 2;
+    U["ijk"] -= 0.5 * T["ijk"];
+    expect(U.norm2() < 1e-12, "raw elements are taken over");
+    raw = U.get_raw_data(&count);
+    for (std::int64_t i = 0; i < count; ++i) raw[i] = 1;
+    expect(double(U["ijk"]) == 18, "raw elements without a layout");
+}
+
+/// Does it throw on every rank?
+template <class F>
+void expect_error(F f, std::string const& what) {
+    int thrown = 0, all = 0, ranks = 0;
+    try {
+        f();
+    } catch (std::exception const&) {
+        thrown = 1;
+    }
+    MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    expect(all == ranks, "no error: " + what);
+}
+
+void errors(World& dw) {
+    Matrix<> A(3, 4, NS, dw), B(3, 4, NS, dw);
+    Matrix<int> I(3, 4, NS, dw);
+    Tensor<> none;
+    int low[] = {-1, 0}, zero[] = {0, 0}, two[] = {2, 2}, high[] = {3, 5}, all[] = {3, 4};
+    int wrong[] = {0, 1, 5, 2}, *rows[] = {nullptr, wrong};
+    std::int64_t const key = 12;
+    double const value = 1;
+    expect_error([&] { A["i"] = B["ij"]; }, "a label too few");
+    expect_error([&] { A["ij"] = B["ji"]; }, "labels with two lengths");
+    expect_error([&] { A.write(dw.rank == 0, &key, &value); }, "a key out of range, on one rank");
+    expect_error([&] { A.slice(low, two); }, "a slice that begins too early");
+    expect_error([&] { A.slice(zero, high); }, "a slice that ends too late");
+    expect_error([&] { A.slice(zero, two, 0.0, B, zero, all, 1.0); }, "slices of different lengths");
+    expect_error([&] { A.permute(0.0, B, rows, 1.0); }, "a permutation out of range");
+    expect_error([&] { A.permute(rows, 0.0, B, 1.0); }, "a permutation out of range, from");
+    expect_error([&] { A.slice(zero, two, 0.0, I, zero, two, 1.0); }, "elements of another type");
+    expect_error([&] { Tensor<> copy((CTF_int::tensor&)I); }, "a copy with another type");
+    expect_error([&] { none["ij"] = A["ij"]; }, "a tensor without a shape");
+    expect_error([&] { I["ij"] = 0.5 * I["ij"]; }, "a fraction of integers");
+    expect_error([&] { Vector<> copy((Tensor<>&)A); }, "a matrix as a vector");
+    expect_error([&] { Transform<>([](double a, double& b) { b = a; })(A["ji"], B["ij"]); }, "lengths in a transform");
+    World alone(MPI_COMM_SELF);
+    Matrix<> part(dw.rank == 0 ? 2 : 3, 4, NS, alone);
+    expect_error([&] { A.add_to_subworld(&part); }, "a part of another shape, on one rank");
+
+    std::string const path = std::string(std::getenv("ARGES_TEST_FOLDER") != nullptr ? std::getenv("ARGES_TEST_FOLDER") : ".") + "/dense";
+    A.fill_random(0, 1);
+    A.write_dense_to_file(path.c_str());
+    B.read_dense_from_file(path.c_str());
+    A["ij"] -= B["ij"];
+    expect(A.norm2() == 0, "a file");
+    Matrix<> longer(4, 4, NS, dw);
+    expect_error([&] { longer.read_dense_from_file(path.c_str()); }, "a file that ends too early");
+    expect_error([&] { A.read_dense_from_file((path + "/no").c_str()); }, "a file that is not there");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (dw.rank == 0) std::remove(path.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -243,6 +335,8 @@ int main(int argc, char** argv) {
         symmetries(dw);
         parts(dw);
         functions(dw);
+        more(dw);
+        errors(dw);
         Vector<> v(100);
         v.fill_random(-1, 1);
         double const norm = v.norm2();

@@ -1,5 +1,5 @@
 // Random statements, keys, parts and functions through ctf.hpp against loops over all elements. All numbers are small and whole, so that
-// results are exact in every type. Prints the seed of what is wrong, and ends with 1 then.
+// results are exact in every type. Prints the seed of what is wrong, and ends with 1 then. Arguments: how many seeds, and the first one.
 #include <ctf.hpp>
 
 using namespace CTF;
@@ -536,8 +536,8 @@ void functions(World& dw, std::uint64_t seed) {
 }
 
 template <class T>
-void all(World& dw, World& half, bool is_first, std::uint64_t first) {
-    for (std::uint64_t seed = first; seed < first + 40; ++seed) {
+void all(World& dw, World& half, bool is_first, std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
         statements<T>(dw, seed);
         keys<T>(dw, seed);
         parts<T>(dw, half, is_first, seed);
@@ -552,16 +552,16 @@ int main(int argc, char** argv) {
     int sum = 0;
     {
         World dw(argc, argv);
-        std::uint64_t const seed = argc > 1 ? std::strtoull(argv[1], 0, 10) : 1;
+        std::uint64_t const count = argc > 1 ? std::strtoull(argv[1], 0, 10) : 20, seed = argc > 2 ? std::strtoull(argv[2], 0, 10) : 1;
         bool const is_first = dw.rank < (dw.np + 1) / 2;
         MPI_Comm comm;
         MPI_Comm_split(MPI_COMM_WORLD, is_first ? 0 : 1, dw.rank, &comm);
         {
             World half(comm);
-            all<double>(dw, half, is_first, seed);
-            all<int>(dw, half, is_first, seed + 1000);
-            all<float>(dw, half, is_first, seed + 2000);
-            all<std::complex<double> >(dw, half, is_first, seed + 3000);
+            all<double>(dw, half, is_first, seed, count);
+            all<int>(dw, half, is_first, seed + 1000, count);
+            all<float>(dw, half, is_first, seed + 2000, count);
+            all<std::complex<double> >(dw, half, is_first, seed + 3000, count);
         }
         MPI_Comm_free(&comm);
         MPI_Allreduce(&failures, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
