@@ -22,7 +22,7 @@ public:
 /// Elements as bytes, and room for them.
 class Values {
 public:
-    explicit Values(arges::ElementType type);
+    explicit Values(const arges::ElementKernels& kernels);
     arges::ElementRoom room();
     char* data() { return bytes_.data(); }
     char* at(std::int64_t i) { return bytes_.data() + i * size_; }

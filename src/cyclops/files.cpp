@@ -17,7 +17,7 @@ std::vector<std::int64_t> own_keys(const arges::AnyTensor& tensor) {
     return keys;
 }
 
-std::int64_t bytes_of(const arges::AnyTensor& tensor) { return static_cast<std::int64_t>(arges::element_kernels(tensor.element()).size); }
+std::int64_t bytes_of(const arges::AnyTensor& tensor) { return static_cast<std::int64_t>(tensor.kernels().size); }
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void tensor::to_file(const char* path) const {
 
 void tensor::from_file(MPI_File file, std::int64_t offset) {
     auto& own = of(*this);
-    Pairs stored{own_keys(own), Values(own.element())};
+    Pairs stored{own_keys(own), Values(own.kernels())};
     own.world().agree([&] {
         const auto bytes = bytes_of(own), first = stored.keys.empty() ? 0 : stored.keys[0];
         stored.values.resize(std::ssize(stored.keys));

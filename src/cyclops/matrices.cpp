@@ -21,7 +21,7 @@ void become(tensor& result, AnyTensor elements, const tensor& like) {
 
 /// Numbers that all ranks have, as a vector of the type of A.
 AnyTensor vector_of(const std::vector<double>& numbers, const AnyTensor& A) {
-    const auto bytes = arges::element_kernels(A.element()).size;
+    const auto bytes = A.kernels().size;
     AnyTensor result(A.element(), arges::Storage::dense, A.world(), {std::ssize(numbers)});
     auto pairs = pairs_of(result);
     for (std::size_t i = 0; i < pairs.keys.size(); ++i) {

@@ -21,7 +21,7 @@ bool has_zeros(const AnyTensor& tensor) {
 
 /// Values of all elements, of those only that are stored unless `unpack`.
 Values all_of(const AnyTensor& own, bool unpack) {
-    Values all(own.element());
+    Values all(own.kernels());
     own.gather_all(all.room());
     if (unpack || own.symmetry().trivial()) return all;
     Indices indices(own);
@@ -36,7 +36,7 @@ Values all_of(const AnyTensor& own, bool unpack) {
 
 }  // namespace
 
-Values::Values(arges::ElementType type) : size_(static_cast<std::int64_t>(arges::element_kernels(type).size)) {}
+Values::Values(const arges::ElementKernels& kernels) : size_(static_cast<std::int64_t>(kernels.size)) {}
 
 arges::ElementRoom Values::room() {
     return [this](std::int64_t count) -> void* {
@@ -85,18 +85,17 @@ std::vector<std::int64_t> strides_of(const AnyTensor& tensor) {
 }
 
 Pairs pairs_of(const AnyTensor& tensor) {
-    Pairs result{{}, Values(tensor.element())};
+    Pairs result{{}, Values(tensor.kernels())};
     result.keys = tensor.pairs_here(result.values.room());
     return result;
 }
 
 void put_back(AnyTensor& tensor, Pairs& pairs) {
-    tensor.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr,
-                            arges::element_kernels(tensor.element()).zero);
+    tensor.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr, tensor.kernels().zero);
 }
 
 Values read(const AnyTensor& tensor, std::span<const std::int64_t> keys) {
-    Values result(tensor.element());
+    Values result(tensor.kernels());
     tensor.read_pairs(keys, result.room());
     return result;
 }
@@ -107,9 +106,9 @@ void tensor::put(std::int64_t count, const std::int64_t* keys, const void* value
         own.accumulate_pairs({keys, static_cast<std::size_t>(count)}, values, count, alpha, beta);
         return;
     }
-    Pairs given{{keys, keys + count}, Values(own.element())};
+    Pairs given{{keys, keys + count}, Values(own.kernels())};
     own.world().agree([&] {
-        std::memcpy(given.values.room()(count), values, count * arges::element_kernels(own.element()).size);
+        std::memcpy(given.values.room()(count), values, count * own.kernels().size);
         Indices indices(own);
         given.keep([&](std::int64_t i) {
             indices.of(keys[i]);
@@ -135,7 +134,7 @@ void tensor::get(std::int64_t count, const std::int64_t* keys, void* values, con
 void tensor::local_pairs(std::int64_t* count, std::int64_t** keys, const std::function<void*(std::int64_t)>& room, bool nonzeros,
                          bool unpack) const {
     const auto& own = of(*this);
-    const auto& kernels = arges::element_kernels(own.element());
+    const auto& kernels = own.kernels();
     auto pairs = unpack && !own.symmetry().trivial() ? pairs_of(unpacked(own)) : pairs_of(own);
     if (nonzeros) pairs.keep([&](std::int64_t i) { return !kernels.is_zero(pairs.values.at(i)); });
     *count = std::ssize(pairs.keys);
@@ -147,7 +146,7 @@ void tensor::local_pairs(std::int64_t* count, std::int64_t** keys, const std::fu
 void tensor::all_values(const std::function<void*(std::int64_t)>& room, bool unpack) const {
     auto values = all_of(of(*this), unpack);
     const auto count = values.count();
-    std::memcpy(room(count), values.data(), count * arges::element_kernels(of(*this).element()).size);
+    std::memcpy(room(count), values.data(), count * of(*this).kernels().size);
 }
 
 }  // namespace CTF_int

@@ -61,7 +61,7 @@ Matches matches(const AnyTensor& here, const AnyTensor& there, const Places& pla
 }
 
 void pull(const Transfer& transfer) {
-    Matches found{{{}, Values(transfer.from->element())}};
+    Matches found{{{}, Values(transfer.from->kernels())}};
     transfer.from->world().agree([&] {
         if (transfer.to != nullptr) found = matches(*transfer.to, *transfer.from, transfer.to_from());
     });
@@ -74,7 +74,7 @@ void push(const Transfer& transfer) {
     std::optional<AnyTensor> copy;
     const auto* from = transfer.from;
     if (from != nullptr && !from->symmetry().trivial()) from = &copy.emplace(unpacked(*from));
-    Matches found{{{}, Values(transfer.to->element())}};
+    Matches found{{{}, Values(transfer.to->kernels())}};
     transfer.to->world().agree([&] {
         if (from != nullptr) found = matches(*from, *transfer.to, transfer.from_to());
     });
@@ -171,7 +171,7 @@ void tensor::make_slice(const tensor& source, const std::int64_t* begin, const s
     });
     AnyTensor part(from.element(), arges::Storage::dense, world->body()->world, extents);
     const auto places = [&] { return shifted(extents, Extents(extents.size(), 0), extents, first); };
-    pull({&part, &from, places, {}, nullptr, arges::element_kernels(from.element()).zero});
+    pull({&part, &from, places, {}, nullptr, from.kernels().zero});
     become(std::make_shared<Body>(Body{std::move(part)}), source, world);
 }
 

@@ -44,7 +44,7 @@ void tensor::deal_out(const std::string& labels, const std::string& dealt, const
 void* tensor::raw(std::int64_t* count) {
     auto& own = of(*this);
     auto& body = *body_;
-    body.raw.emplace(Pairs{{}, Values(own.element())});
+    body.raw.emplace(Pairs{{}, Values(own.kernels())});
     auto& raw = *body.raw;
     if (body.parts.empty())
         raw = pairs_of(own);
@@ -53,7 +53,7 @@ void* tensor::raw(std::int64_t* count) {
         std::vector<std::int64_t> asked;
         for (auto key : raw.keys) asked.push_back(std::max<std::int64_t>(key, 0));
         raw.values = read(own, asked);
-        const auto* const zero = static_cast<const char*>(arges::element_kernels(own.element()).zero);
+        const auto* const zero = static_cast<const char*>(own.kernels().zero);
         const auto bytes = raw.values.at(1) - raw.values.at(0);
         for (std::size_t i = 0; i < raw.keys.size(); ++i)
             if (raw.keys[i] < 0) std::copy(zero, zero + bytes, raw.values.at(static_cast<std::int64_t>(i)));

@@ -305,7 +305,7 @@ void change(const std::vector<Product>& operands, const Loop& loop) {
     if (!is_repeated(target.labels) && is_in_place(target, others)) {
         others.push_back(target);
         const auto f = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
-            std::memcpy(results, inputs.back(), count * arges::element_kernels(own.element()).size);
+            std::memcpy(results, inputs.back(), count * own.kernels().size);
             bulk(loop)(inputs, results, count);
         };
         own[names_of(target.labels)].apply(indexed(others), f, false, arges::MapOver::target);

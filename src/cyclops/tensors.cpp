@@ -64,7 +64,7 @@ void replace(T*& array, const std::vector<T>& values) {
 double least_magnitude(const AnyTensor& tensor) {
     const auto labels = arges::all_labels(tensor.order());
     AnyTensor magnitudes(arges::ElementType::float64, arges::Storage::dense, tensor.world(), tensor.extents());
-    const auto& kernels = arges::element_kernels(tensor.element());
+    const auto& kernels = tensor.kernels();
     const auto f = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
         const auto* const from = static_cast<const char*>(inputs[0]);
         for (std::int64_t i = 0; i < count; ++i)
@@ -215,7 +215,7 @@ void tensor::random(double low, double high, double fraction) {
         if (stays && !is_whole) continue;
         const auto whole = stays ? static_cast<std::int64_t>(low + random_part(pairs.keys[i], seed) * (high - low)) : 0;
         const auto value = arges::element_from(whole, type);
-        std::memcpy(pairs.values.at(i), value.data(), arges::element_kernels(type).size);
+        std::memcpy(pairs.values.at(i), value.data(), own.kernels().size);
     }
     put_back(own, pairs);
 }
@@ -257,9 +257,9 @@ double tensor::norm(int which) const {
 
 void tensor::compare_to(const tensor& other, FILE* file, double cutoff) const {
     const auto& own = of(*this);
-    const auto& kernels = arges::element_kernels(own.element());
+    const auto& kernels = own.kernels();
     own.world().agree([&] { other.require_element(static_cast<Element>(own.element())); });
-    Values mine(own.element()), others(own.element());
+    Values mine(own.kernels()), others(own.kernels());
     own.gather_all(mine.room());
     of(other).gather_all(others.room());
     own.world().agree([&] {
