@@ -16,7 +16,7 @@ runs=0
 for program in "$BUILD"/cyclops/test/*.c++11 "$BUILD"/cyclops/test/*.c++20; do
     for ranks in 1 2 3 4 5 7; do
         if [[ $program == *.c++20 && $ranks != 2 ]]; then continue; fi
-        on_ranks 300 "$ranks" "$program" $((ranks < 4 ? 30 : 5)) >"$scratch/log" 2>&1 || fail "$program failed on $ranks ranks"
+        on_ranks 300 "$ranks" "$program" $((ranks < 4 ? 30 : 2)) >"$scratch/log" 2>&1 || fail "$program failed on $ranks ranks"
         grep -qx passed "$scratch/log" || fail "$program says nothing on $ranks ranks"
         runs=$((runs + 1))
     done
