@@ -18,7 +18,7 @@ using Extents = std::vector<std::int64_t>;
 using Places = std::vector<std::vector<std::int64_t>>;
 using MakePlaces = std::function<Places()>;
 
-/// to = alpha * from + beta * to, with maps for both directions.
+/// to = alpha * from + beta * to, with maps for both directions; without a map no element is in the other.
 struct Transfer {
     AnyTensor* to;
     const AnyTensor* from;
@@ -63,7 +63,7 @@ Matches matches(const AnyTensor& here, const AnyTensor& there, const Places& pla
 void pull(const Transfer& transfer) {
     Matches found{{{}, Values(transfer.from->kernels())}};
     transfer.from->world().agree([&] {
-        if (transfer.to != nullptr) found = matches(*transfer.to, *transfer.from, transfer.to_from());
+        if (transfer.to != nullptr && transfer.to_from) found = matches(*transfer.to, *transfer.from, transfer.to_from());
     });
     auto values = read(*transfer.from, found.there);
     if (transfer.to != nullptr)
@@ -76,7 +76,7 @@ void push(const Transfer& transfer) {
     if (from != nullptr && !from->symmetry().trivial()) from = &copy.emplace(unpacked(*from));
     Matches found{{{}, Values(transfer.to->kernels())}};
     transfer.to->world().agree([&] {
-        if (from != nullptr) found = matches(*from, *transfer.to, transfer.from_to());
+        if (from != nullptr && transfer.from_to) found = matches(*from, *transfer.to, transfer.from_to());
     });
     Indices indices(*transfer.to);
     found.here.keep([&](std::int64_t i) {
@@ -192,12 +192,9 @@ void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const
         if (!nothing) own.write_slice(first, unpacked(other.slice(first_there, last_there)), alpha, beta);
         return;
     }
-    const auto places = [&](const Extents& extents, const Extents& a, const Extents& b, const Extents& there) {
-        const Extents zero(extents.size(), 0);
-        return nothing ? shifted(extents, zero, zero, zero) : shifted(extents, a, b, there);
-    };
-    move({&own, &other, [&] { return places(own.extents(), first, last, first_there); },
-          [&] { return places(other.extents(), first_there, last_there, first); }, alpha, beta});
+    if (nothing) return move({&own, &other, {}, {}, alpha, beta});
+    move({&own, &other, [&] { return shifted(own.extents(), first, last, first_there); },
+          [&] { return shifted(other.extents(), first_there, last_there, first); }, alpha, beta});
 }
 
 void tensor::put_permuted(const void* beta, const tensor& source, int* const* permutation, const void* alpha) {

@@ -205,10 +205,16 @@ void parts(World& dw) {
     expect_elements<double>(mine, {0, 1, 2, 3, 4, 5, 6, 7, 8}, "add_to_subworld");
     A.add_from_subworld(dw.rank == 0 ? &mine : nullptr, 2.0, 1.0);
     expect_elements<double>(A, {0, 3, 6, 9, 12, 15, 18, 21, 24}, "add_from_subworld");
+    Tensor<> dummy(0, 0, (std::int64_t*)nullptr, nullptr, alone);
+    mine["ij"] = 1.0;
+    if (dw.rank == 0)
+        A.slice(zero, two, 0.0, mine, from, to, 5.0);
+    else
+        A.slice(zero, zero, 1.0, dummy, nullptr, nullptr, 1.0);
     World again(MPI_COMM_WORLD);
     Matrix<> same(3, 3, NS, again);
     same["ij"] = A["ij"];
-    expect_elements<double>(same, {0, 3, 6, 9, 12, 15, 18, 21, 24}, "worlds of one communicator are one");
+    expect_elements<double>(same, {5, 5, 6, 5, 5, 15, 18, 21, 24}, "a slice of one rank's tensor; worlds of one communicator are one");
 }
 
 void functions(World& dw) {
