@@ -87,7 +87,9 @@ void push(const Transfer& transfer) {
         indices.of(key);
         return !indices.is_stored();
     });
-    transfer.to->accumulate_pairs(found.there, found.here.values.data(), std::ssize(found.there), transfer.alpha, transfer.beta);
+    // Ranks may have factors of their own.
+    transfer.to->kernels().scale(found.here.values.data(), found.here.values.count(), transfer.alpha);
+    transfer.to->accumulate_pairs(found.there, found.here.values.data(), std::ssize(found.there), nullptr, transfer.beta);
 }
 
 void move(const Transfer& transfer) {
