@@ -21,7 +21,11 @@ Number number_of(double value) {
 Number product(const Number& a, const Number& b) {
     return std::visit(
         []<class A, class B>(const A& x, const B& y) -> Number {
-            if constexpr (std::is_same_v<A, B>)
+            if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+                std::int64_t whole = 0;
+                if (__builtin_mul_overflow(x, y, &whole)) return static_cast<double>(x) * static_cast<double>(y);
+                return whole;
+            } else if constexpr (std::is_same_v<A, B>)
                 return x * y;
             else if constexpr (std::is_integral_v<A>)
                 return static_cast<double>(x) * y;

@@ -92,6 +92,8 @@ void statements(World& dw) {
     expect_elements<double>(C, {20, 47, 23, 54}, "+= and -=");
     2.0 * C["ij"] -= A["ij"];
     expect_elements<double>(C, {39, 91, 44, 104}, "a factor on the left");
+    C["ij"] = 1e10 * (1e10 * A["ij"]);
+    expect(std::abs(C.norm1() - 1e21) < 1e6, "whole factors whose product is no int64_t");
     C["ij"] = 3.0;
     C["ii"] = 1.0;
     expect_elements<double>(C, {1, 3, 3, 1}, "numbers, diagonals");
