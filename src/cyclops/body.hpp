@@ -115,6 +115,9 @@ private:
 std::vector<std::int64_t> strides_of(const arges::AnyTensor& tensor);
 /// The elements that this rank stores. Local.
 Pairs pairs_of(const arges::AnyTensor& tensor);
+/// The elements that a new tensor of this shape has on this rank: the same ones for all tensors of the shape, wherever statements have left
+/// theirs. Collective.
+Pairs pairs_as_new(const arges::AnyTensor& tensor);
 /// Elements with these keys become these values. Collective.
 void put_back(arges::AnyTensor& tensor, Pairs& pairs);
 /// Values of elements. Collective.

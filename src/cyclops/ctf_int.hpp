@@ -182,7 +182,7 @@ public:
     void set_zero();
     /// Gives the elements up; the tensor is as one made without arguments.
     void free_self();
-    int align(tensor const&) { return 1; }  // equal shapes have equal layouts
+    int align(tensor const&) { return 1; }  // tensors of one shape have the same elements on a rank
 
     /// A null `symmetry` means none.
     void make(Element element, algstrct* ring, int dimensions, std::int64_t const* lengths, int const* symmetry, CTF::World const& world,

@@ -90,6 +90,15 @@ Pairs pairs_of(const AnyTensor& tensor) {
     return result;
 }
 
+Pairs pairs_as_new(const AnyTensor& tensor) {
+    auto result = pairs_of(AnyTensor(tensor.element(), arges::Storage::dense, tensor.world(), tensor.extents(), tensor.symmetry()));
+    auto own = pairs_of(tensor);
+    const bool lies_so = own.keys == result.keys;
+    auto values = read(tensor, lies_so ? std::vector<std::int64_t>() : result.keys);
+    result.values = lies_so ? std::move(own.values) : std::move(values);
+    return result;
+}
+
 void put_back(AnyTensor& tensor, Pairs& pairs) {
     tensor.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr, tensor.kernels().zero);
 }
@@ -135,7 +144,7 @@ void tensor::local_pairs(std::int64_t* count, std::int64_t** keys, const std::fu
                          bool unpack) const {
     const auto& own = of(*this);
     const auto& kernels = own.kernels();
-    auto pairs = unpack && !own.symmetry().trivial() ? pairs_of(unpacked(own)) : pairs_of(own);
+    auto pairs = pairs_as_new(unpack ? unpacked(own) : own);
     if (nonzeros) pairs.keep([&](std::int64_t i) { return !kernels.is_zero(pairs.values.at(i)); });
     *count = std::ssize(pairs.keys);
     *keys = static_cast<std::int64_t*>(std::malloc(std::max<std::size_t>(pairs.keys.size(), 1) * sizeof(std::int64_t)));

@@ -47,7 +47,7 @@ void* tensor::raw(std::int64_t* count) {
     body.raw.emplace(Pairs{{}, Values(own.kernels())});
     auto& raw = *body.raw;
     if (body.parts.empty())
-        raw = pairs_of(own);
+        raw = pairs_as_new(own);
     else {
         raw.keys = dealt_keys(own, body.parts);
         std::vector<std::int64_t> asked;

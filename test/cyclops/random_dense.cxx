@@ -84,6 +84,21 @@ struct Both {
             all[k] = T(sign) * (sign == 0 ? T(0) : stored[key(sorted)]);
         }
     }
+    /// Tensors of one shape have the same elements on a rank, whatever was done with them.
+    bool lies_as_new() const {
+        std::int64_t count = 0, wanted = 0;
+        T *values = 0, *zeros = 0;
+        std::int64_t *keys = 0, *new_keys = 0;
+        tensor.get_local_data(&count, &keys, &values);
+        Tensor<T>(int(lens.size()), lens.data(), sym.data(), *tensor.wrld).get_local_data(&wanted, &new_keys, &zeros);
+        bool result = count == wanted && std::equal(keys, keys + count, new_keys);
+        for (std::int64_t i = 0; result && i < count; ++i) result = values[i] == all[keys[i]];
+        std::free(keys);
+        std::free(new_keys);
+        delete[] values;
+        delete[] zeros;
+        return result;
+    }
     bool same() const {
         std::int64_t count = 0;
         T* values = 0;
@@ -94,7 +109,8 @@ struct Both {
         return result;
     }
     void expect(char const* what, std::uint64_t seed) const {
-        if (same()) return;
+        bool const lies = lies_as_new();
+        if (same() && lies) return;
         ++failures;
         std::printf("FAILED: %s, seed %llu\n", what, static_cast<unsigned long long>(seed));
     }
