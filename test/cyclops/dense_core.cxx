@@ -83,6 +83,35 @@ void keys_and_pairs(World& dw) {
     expect(std::abs(N.norm2() - 2.5) < 1e-12, "A[keys] = values");
 }
 
+/// The keys that get_local_data gives.
+std::vector<std::int64_t> local_keys(Tensor<> const& A) {
+    std::int64_t count = 0, *keys = nullptr;
+    double* values = nullptr;
+    A.get_local_data(&count, &keys, &values);
+    std::vector<std::int64_t> const result(keys, keys + count);
+    std::free(keys);
+    delete[] values;
+    return result;
+}
+
+/// Programs compare local elements of two tensors one by one.
+void local_elements(World& dw) {
+    int len[] = {7, 7, 7, 7};
+    Tensor<> A(4, len, dw), B(4, len, dw), C(4, len, dw), D(4, len, dw);
+    A.fill_random(-1, 1);
+    B.fill_random(-1, 1);
+    C.fill_random(-1, 1);
+    std::vector<std::int64_t> const wanted = local_keys(C);
+    for (int i = 0; i < 3; ++i) C["ijkl"] += (.3 * i) * A["ijmn"] * B["mnkl"];
+    D["ijkl"] = A["ijmn"] * B["mnkl"];
+    D["ijkl"] = D["ijmn"] * C["mnkl"];
+    C["ijkl"] = B["ijmn"] * C["mnkl"];
+    C["ijkl"] = A["ijmn"] * C["mnkl"];
+    expect(local_keys(C) == wanted && local_keys(D) == wanted && local_keys(A) == wanted, "tensors of a shape have the same local elements");
+    D["ijkl"] -= C["ijkl"];
+    expect(D.norm2() < 1e-9 * C.norm2(), "products are associative");
+}
+
 void statements(World& dw) {
     Matrix<> A = matrix(2, 2, {1, 3, 2, 4}, dw), B = matrix(2, 2, {5, 7, 6, 8}, dw), C(2, 2, NS, dw);
     C["ij"] = A["ik"] * B["kj"];
@@ -342,6 +371,7 @@ int main(int argc, char** argv) {
     {
         World dw(argc, argv);
         keys_and_pairs(dw);
+        local_elements(dw);
         statements(dw);
         symmetries(dw);
         parts(dw);
