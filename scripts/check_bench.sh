@@ -22,7 +22,7 @@ mttkrp 1 $tensor 4 1
 packed 2 1
 padding 1 --words 256
 pairs 2 2000 24
-planning 1 8
+planning 1 64
 rccsd 2 4 8 1
 sparse_plans 2 --scale 6 --mesh 6 4
 sparse_statements 2 --scale 6 --mesh 6 --repeats 1
