@@ -8,20 +8,30 @@
 namespace arges::test {
 namespace {
 
-/// All ways of movements: packed and block layouts, copies, parts of a sum, projections, diagonals and slices.
-TEST(MovementVolume, IsThatOfTheLists) {
+/// Calls check(movement, ranks of the torus, where) for all ways of movements on some tori: packed and block layouts, copies, parts of a
+/// sum, projections, diagonals and slices.
+template <class Check>
+void for_each_movement(const std::vector<Torus>& tori, Check&& check) {
     int movements = 0;
-    for (const auto& lengths : {Torus({1}), Torus({2}), Torus({7}), Torus({2, 3}), Torus({4, 2}), Torus({3, 2, 2})})
+    for (const auto& lengths : tori)
         for (std::uint64_t seed = 1; seed <= 400; ++seed) {
             const auto grids = grids_for_products(lengths);
             const auto movement = random_movement(seed, grids[seed % grids.size()], grids[seed / 7 % grids.size()]);
             if (!movement) continue;
             ++movements;
-            for (std::int64_t rank = 0; rank < lengths.ranks(); ++rank)
-                EXPECT_EQ(movement_volume(movement->spec, rank), MovementLists(movement->spec, rank).volume())
-                    << "seed " << seed << " rank " << rank << " torus " << lengths.to_string() << ": " << movement->text;
+            check(movement->spec, lengths.ranks(),
+                  "seed " + std::to_string(seed) + " torus " + lengths.to_string() + ": " + movement->text);
         }
     EXPECT_GT(movements, 100);
+}
+
+const std::vector<Torus> all_tori{Torus({1}), Torus({2}), Torus({7}), Torus({2, 3}), Torus({4, 2}), Torus({3, 2, 2})};
+
+TEST(MovementVolume, IsThatOfTheLists) {
+    for_each_movement(all_tori, [](const Movement& spec, std::int64_t ranks, const std::string& where) {
+        for (std::int64_t rank = 0; rank < ranks; ++rank)
+            EXPECT_EQ(movement_volume(spec, rank), MovementLists(spec, rank).volume()) << "rank " << rank << " " << where;
+    });
 }
 
 /// Messages that the busiest rank receives from others.
@@ -59,35 +69,24 @@ TEST(MessageCount, IsThatOfTheListsWhereNothingIsPacked) {
     EXPECT_GT(several, 100);
 }
 
-/// Short extents, packed groups, diagonals and slices.
+/// Short extents, packed groups, diagonals and slices, too.
 TEST(MessageCount, IsNotExceededByAnyRank) {
-    int movements = 0;
-    for (const auto& lengths : {Torus({1}), Torus({2}), Torus({7}), Torus({2, 3}), Torus({4, 2}), Torus({3, 2, 2})})
-        for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-            const auto grids = grids_for_products(lengths);
-            const auto movement = random_movement(seed, grids[seed % grids.size()], grids[seed / 7 % grids.size()]);
-            if (!movement) continue;
-            ++movements;
-            EXPECT_LE(counted_messages(movement->spec), message_count(movement->spec))
-                << "seed " << seed << " torus " << lengths.to_string() << ": " << movement->text;
-        }
-    EXPECT_GT(movements, 100);
+    for_each_movement(all_tori, [](const Movement& spec, std::int64_t, const std::string& where) {
+        EXPECT_LE(counted_messages(spec), message_count(spec)) << where;
+    });
 }
 
 TEST(MovementBound, IsNotExceededByAnyRank) {
-    for (const auto& lengths : {Torus({1}), Torus({2}), Torus({2, 3}), Torus({4, 2})})
-        for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-            const auto grids = grids_for_products(lengths);
-            const auto movement = random_movement(seed, grids[seed % grids.size()], grids[seed / 7 % grids.size()]);
-            if (!movement) continue;
-            const auto bound = movement_bound(movement->spec);
-            for (std::int64_t rank = 0; rank < lengths.ranks(); ++rank) {
-                const MovementLists list(movement->spec, rank);
-                EXPECT_LE(list.volume().sent, bound.volume.sent) << movement->text;
-                EXPECT_LE(list.volume().received, bound.volume.received) << movement->text;
-                EXPECT_LE(list.bytes(), bound.list_bytes) << "seed " << seed << " torus " << lengths.to_string() << ": " << movement->text;
-            }
-        }
+    for_each_movement({Torus({1}), Torus({2}), Torus({2, 3}), Torus({4, 2})},
+                      [](const Movement& spec, std::int64_t ranks, const std::string& where) {
+                          const auto bound = movement_bound(spec);
+                          for (std::int64_t rank = 0; rank < ranks; ++rank) {
+                              const MovementLists list(spec, rank);
+                              EXPECT_LE(list.volume().sent, bound.volume.sent) << where;
+                              EXPECT_LE(list.volume().received, bound.volume.received) << where;
+                              EXPECT_LE(list.bytes(), bound.list_bytes) << where;
+                          }
+                      });
 }
 
 /// Unpacking triples, and packing them from a part of the permutations: the lists that take most in coupled cluster.
