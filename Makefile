@@ -25,7 +25,7 @@ cli_sources     := $(wildcard src/cli/*.cpp)
 LAYERS          ?= *
 python_sources  := $(wildcard src/python/*.cpp)
 cyclops_sources := $(wildcard src/cyclops/*.cpp)
-cyclops_headers := $(CYCLOPS)/include/ctf.hpp $(CYCLOPS)/include/ctf_int.hpp
+cyclops_headers := $(patsubst src/cyclops/%,$(CYCLOPS)/include/%,$(wildcard src/cyclops/ctf*.hpp))
 cyclops_tests   := $(foreach std,c++11 c++20,$(patsubst test/cyclops/%.cxx,$(BUILD)/cyclops/test/%.$(std),$(wildcard test/cyclops/*.cxx)))
 library_sources := $(filter-out $(cli_sources) $(python_sources) $(cyclops_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
@@ -135,8 +135,8 @@ $(SHARED): $(call objects,$(wildcard src/c/*.cpp)) $(LIBRARY) src/c/exports.map
 # What programs for Cyclops are linked to. libctf.a is a text that names to the linker what they need besides; shared libraries that nothing
 # is taken from, as ScaLAPACK where there are no factorizations, do not count.
 layer_sources = $(wildcard $(1:%=src/%/*.cpp) $(1:%=src/%/*/*.cpp))
-$(CYCLOPS)/lib/libarges_ctf.a: $(call objects,$(filter-out %/matrices.cpp,$(cyclops_sources)) $(call layer_sources,$(cyclops_layers))) \
-        $(call objects,src/cyclops/matrices.cpp $(call layer_sources,linalg))
+$(CYCLOPS)/lib/libarges_ctf.a: $(call objects,$(filter-out %/matrices.cpp %/matricizations.cpp,$(cyclops_sources)) $(call layer_sources,$(cyclops_layers))) \
+        $(call objects,src/cyclops/matrices.cpp src/cyclops/matricizations.cpp $(call layer_sources,linalg))
 	@mkdir -p $(@D)
 	@rm -f $@
 	ar rcs $@ $^

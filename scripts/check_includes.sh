@@ -6,7 +6,7 @@ set -uo pipefail
 
 # check ROOT: the findings under its src, include, test, bench and examples.
 check() {
-    (cd "$1" && find src include test bench examples -name '*.[ch]pp' ! -name precompiled.hpp ! -name ctf_int.hpp 2>/dev/null | sort | xargs -r awk '
+    (cd "$1" && find src include test bench examples -name '*.[ch]pp' ! -name precompiled.hpp ! -name 'ctf_*.hpp' 2>/dev/null | sort | xargs -r awk '
     function strip(line) {
         if (in_comment) {
             if (!index(line, "*/")) return ""

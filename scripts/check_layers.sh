@@ -41,7 +41,7 @@ check() {
     function source_include(name, quoted,    to) {
         if (name == "arges.h" || name == "tapp.h") {
             if (layer != "c") report("\"" name "\" is for programs in C, and for src/c")
-        } else if (name == "ctf_int.hpp" && layer == "cyclops") {  # installed beside ctf.hpp
+        } else if (name ~ /^ctf_[a-z]+\.hpp$/ && layer == "cyclops") {  # installed beside ctf.hpp
         } else if (quoted && name !~ /^arges\//) {
             to = name
             if (!sub(/\/.*/, "", to) || !(to in depth)) report("\"" name "\" does not name a layer")
@@ -67,7 +67,7 @@ check() {
         if (layer != "comm") {
             # Communicators come in through interface, c and cyclops, and io and linalg hand them on to HDF5 and BLACS.
             if (layer ~ /^(interface|c|cyclops|io|linalg)$/ || header == "arges/world.hpp")
-                gsub(/MPI_(Comm|COMM_WORLD|COMM_NULL|INFO_NULL|Fint|File)[^A-Za-z0-9_]/, " ", code)
+                gsub(/MPI_(Comm|COMM_WORLD|COMM_NULL|INFO_NULL|Fint|File|Op|OP_NULL)[^A-Za-z0-9_]/, " ", code)
             if (match(code, /(^|[^A-Za-z0-9_])P?MPI_[A-Za-z0-9_]+/))
                 report("MPI outside src/comm: " substr(code, RSTART, RLENGTH))
         }

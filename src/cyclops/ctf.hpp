@@ -3,6 +3,7 @@
 /// differs is in docs/coming_from_cyclops.md.
 #pragma once
 
+#include "ctf_functions.hpp"
 #include "ctf_int.hpp"
 
 namespace CTF {
@@ -38,6 +39,11 @@ public:
     Typ_Idx_Tensor(Typ_Idx_Tensor const&) = default;
     using Idx_Tensor::operator=;
     void operator=(Typ_Idx_Tensor const& right) { Idx_Tensor::operator=(static_cast<Idx_Tensor const&>(right)); }
+    /// The matrix of the labels of U against those of VT is U S VT, where S has one label.
+    void svd(Idx_Tensor const& U, Idx_Tensor const& S, Idx_Tensor const& VT, int rank = 0, double threshold = 0, bool use_svd_rand = false,
+             int num_iter = 1, int oversamp = 5) const {
+        CTF_int::svd(*this, U, S, VT, rank, threshold, use_svd_rand, num_iter, oversamp);
+    }
 };
 
 template <class T>
@@ -66,8 +72,8 @@ template <class T>
 class Sparse_Tensor {
 public:
     Sparse_Tensor(std::vector<std::int64_t> const& keys, Tensor<T>* tensor) : keys_(keys), tensor_(tensor) {}
-    void operator=(std::vector<T> const& values) { tensor_->write(keys_.size(), T(1), T(0), keys_.data(), values.data()); }
-    void operator+=(std::vector<T> const& values) { tensor_->write(keys_.size(), T(1), T(1), keys_.data(), values.data()); }
+    void operator=(std::vector<T> const& values) { tensor_->write(keys_.size(), keys_.data(), values.data()); }
+    void operator+=(std::vector<T> const& values) { tensor_->put(keys_.size(), keys_.data(), values.data(), nullptr, nullptr); }
     void operator-=(std::vector<T> const& values) { tensor_->write(keys_.size(), T(-1), T(1), keys_.data(), values.data()); }
     void operator=(T value) { *this = std::vector<T>(keys_.size(), value); }
     operator std::vector<T>() const {
@@ -103,10 +109,10 @@ class Tensor : public CTF_int::tensor {
 public:
     Tensor() {}
     Tensor(Tensor const& other) = default;
-    Tensor(CTF_int::tensor const& other) : CTF_int::tensor(other) { other.require_element(CTF_int::ElementOf<T>::get()); }
+    Tensor(CTF_int::tensor const& other) : CTF_int::tensor(other) { other.require_element(typeid(T)); }
     Tensor(CTF_int::tensor const* other) : Tensor(*other) {}
     Tensor(bool copies, CTF_int::tensor const& other) {
-        other.require_element(CTF_int::ElementOf<T>::get());
+        other.require_element(typeid(T));
         if (copies)
             CTF_int::tensor::operator=(other);
         else
@@ -116,40 +122,39 @@ public:
     Tensor(CTF_int::tensor const& other, int const* new_sym) { make_with(other, new_sym); }
     template <class L>
     Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world = get_universe(), char const* text = nullptr,
+           bool = false, Algebra const& algebra = algebra_of_type()) {
+        this->make(algebra, false, dimensions, lengths, symmetry, world, text);
+    }
+    template <class L>
+    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world, Algebra const& algebra, char const* text = nullptr,
            bool = false) {
-        start(dimensions, lengths, symmetry, world, text);
+        this->make(algebra, false, dimensions, lengths, symmetry, world, text);
     }
     template <class L>
-    Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world, Algebra const&, char const* text = nullptr,
-           bool = false) {
-        start(dimensions, lengths, symmetry, world, text);
+    Tensor(int dimensions, L const* lengths, World const& world = get_universe(), char const* text = nullptr, bool = false,
+           Algebra const& algebra = algebra_of_type()) {
+        this->make(algebra, false, dimensions, lengths, nullptr, world, text);
     }
     template <class L>
-    Tensor(int dimensions, L const* lengths, World const& world = get_universe(), char const* text = nullptr, bool = false) {
-        start(dimensions, lengths, nullptr, world, text);
-    }
-    template <class L>
-    Tensor(int dimensions, L const* lengths, World const& world, Algebra const&, char const* text = nullptr, bool = false) {
-        start(dimensions, lengths, nullptr, world, text);
+    Tensor(int dimensions, L const* lengths, World const& world, Algebra const& algebra, char const* text = nullptr, bool = false) {
+        this->make(algebra, false, dimensions, lengths, nullptr, world, text);
     }
     template <class L>
     Tensor(int dimensions, bool sparse, L const* lengths, int const* symmetry, World const& world = get_universe(),
-           Algebra const& = Ring<T>::the(), char const* text = nullptr, bool = false) {
-        if (!sparse) start(dimensions, lengths, symmetry, world, text);
-        refuse_sparse(sparse);
+           Algebra const& algebra = algebra_of_type(), char const* text = nullptr, bool = false) {
+        this->make(algebra, sparse, dimensions, lengths, symmetry, world, text);
     }
     template <class L>
-    Tensor(int dimensions, bool sparse, L const* lengths, World const& world = get_universe(), Algebra const& = Ring<T>::the(),
+    Tensor(int dimensions, bool sparse, L const* lengths, World const& world = get_universe(), Algebra const& algebra = algebra_of_type(),
            char const* text = nullptr, bool = false) {
-        if (!sparse) start(dimensions, lengths, nullptr, world, text);
-        refuse_sparse(sparse);
+        this->make(algebra, sparse, dimensions, lengths, nullptr, world, text);
     }
     /// @param rows  how raw data are dealt out
     template <class L>
     Tensor(int dimensions, L const* lengths, int const* symmetry, World const& world, char const* labels, Idx_Partition const& rows,
-           Idx_Partition const& = Idx_Partition(), char const* text = nullptr, bool = false, Algebra const& = Ring<T>::the()) {
-        start(dimensions, lengths, symmetry, world, text);
-        deal_out(std::string(labels, dimensions), rows.labels, rows.ranks);
+           Idx_Partition const& = Idx_Partition(), char const* text = nullptr, bool = false, Algebra const& algebra = algebra_of_type()) {
+        this->make(algebra, false, dimensions, lengths, symmetry, world, text);
+        this->deal_out(std::string(labels, dimensions), rows.labels, rows.ranks);
     }
     Tensor& operator=(Tensor const& other) = default;
     Tensor& operator=(T value) {
@@ -161,8 +166,11 @@ public:
     Typ_Idx_Tensor<T> i(char const* labels) { return Typ_Idx_Tensor<T>(this, labels); }
     Sparse_Tensor<T> operator[](std::vector<Key> keys) { return Sparse_Tensor<T>(keys, this); }
 
-    void write(Key count, Key const* keys, T const* values) { put(count, keys, values, nullptr, zero()); }
-    void write(Key count, Pair<T> const* pairs) { write(count, T(1), T(0), pairs); }
+    void write(Key count, Key const* keys, T const* values) { put(count, keys, values, nullptr, this->sr->addid()); }
+    void write(Key count, Pair<T> const* pairs) {
+        Unzipped<T> const arrays(count, pairs);
+        write(count, arrays.keys.data(), arrays.values.data());
+    }
     void write(Key count, T alpha, T beta, Key const* keys, T const* values) { put(count, keys, values, &alpha, &beta); }
     void write(Key count, T alpha, T beta, Pair<T> const* pairs) {
         Unzipped<T> const arrays(count, pairs);
@@ -170,7 +178,11 @@ public:
     }
     void read(Key count, Key const* keys, T* values) const { get(count, keys, values, nullptr, nullptr); }
     void read(Key count, T alpha, T beta, Key const* keys, T* values) const { get(count, keys, values, &alpha, &beta); }
-    void read(Key count, Pair<T>* pairs) const { read(count, T(1), T(0), pairs); }
+    void read(Key count, Pair<T>* pairs) const {
+        Unzipped<T> arrays(count, pairs);
+        read(count, arrays.keys.data(), arrays.values.data());
+        for (Key i = 0; i < count; ++i) pairs[i].d = arrays.values[i];
+    }
     void read(Key count, T alpha, T beta, Pair<T>* pairs) const {
         Unzipped<T> arrays(count, pairs);
         read(count, alpha, beta, arrays.keys.data(), arrays.values.data());
@@ -260,9 +272,9 @@ public:
     void reshape(Tensor const& old) { make_reshaped(old, std::vector<Key>(lens, lens + order)); }
     void reshape(Tensor const& old, T alpha, T beta) { add_reshaped(old, &alpha, &beta); }
     void add_to_subworld(Tensor* part, T alpha, T beta) { to_part(part, &alpha, &beta); }
-    void add_to_subworld(Tensor* part) { add_to_subworld(part, T(1), T(1)); }
+    void add_to_subworld(Tensor* part) { this->to_part(part, nullptr, nullptr); }
     void add_from_subworld(Tensor* part, T alpha, T beta) { from_part(part, &alpha, &beta); }
-    void add_from_subworld(Tensor* part) { add_from_subworld(part, T(1), T(1)); }
+    void add_from_subworld(Tensor* part) { this->from_part(part, nullptr, nullptr); }
 
     /// this = alpha * A * B + beta * this.
     void contract(T alpha, CTF_int::tensor& A, char const* a, CTF_int::tensor& B, char const* b, T beta, char const* c) {
@@ -304,6 +316,22 @@ public:
     void read_dense_from_file(char const* path) { from_file(path); }
     void print(FILE* file = stdout) const { print_to(file, -1); }
     void print(FILE* file, T cutoff) const { print_to(file, std::abs(cutoff)); }
+    /// Stores from now on only the elements that are not zero, that are over a threshold, or that `stays` is true for.
+    void sparsify() { this->keep(nullptr); }
+    void sparsify(T threshold, bool take_abs = true) {
+        sparsify([=](T value) { return over(value, threshold, take_abs, std::is_arithmetic<T>()); });
+    }
+    template <class F, class = typename std::enable_if<std::is_convertible<F, std::function<bool(T)>>::value &&
+                                                       !std::is_convertible<F, T>::value>::type>
+    void sparsify(F stays) {
+        this->keep([=](void const* element) { return stays(*static_cast<T const*>(element)); });
+    }
+    void write_sparse_to_file(char const* path, bool with_vals = true, bool rev_order = false) const {
+        this->to_text(path, with_vals, rev_order);
+    }
+    void read_sparse_from_file(char const* path, bool with_vals = true, bool rev_order = false) {
+        this->from_text(path, with_vals, rev_order);
+    }
     void prnt() const { print(); }
     void compare(Tensor const& other, FILE* file = stdout, double cutoff = -1) const { compare_to(other, file, std::max(cutoff, 0.0)); }
 
@@ -314,17 +342,14 @@ public:
     }
 
 protected:
-    template <class L>
-    void start(int dimensions, L const* lengths, int const* symmetry, World const& world, char const* text) {
-        make(CTF_int::ElementOf<T>::get(), &Ring<T>::the(), dimensions, lengths, symmetry, world, text);
-    }
-    static void refuse_sparse(bool sparse) {
-        if (sparse) throw std::runtime_error("ctf.hpp: sparse tensors are not there yet; make it dense");
-    }
+    static Algebra const& algebra_of_type() { return CTF_int::DefaultAlgebra<T>::get(); }
 
 private:
-    static CTF_int::Term number(T value) { return CTF_int::Term::of_value(CTF_int::ElementOf<T>::get(), &value); }
-    static T const* zero() { return reinterpret_cast<T const*>(Ring<T>::the().addid()); }
+    CTF_int::Term number(T value) const { return CTF_int::Term::of_value(*this->sr, &value); }
+    static bool over(T const& value, T const& threshold, bool take_abs, std::true_type) {
+        return (take_abs && value < T(0) ? -value : value) > threshold;
+    }
+    static bool over(T const& value, T const& threshold, bool, std::false_type) { return std::abs(value) > std::abs(threshold); }
     template <class L>
     std::vector<Key> keys_of(Key count, L const* tuples) const {
         std::vector<Key> keys(count, 0);
@@ -347,25 +372,27 @@ class Vector;
 /// A tensor with two dimensions.
 template <class T = double>
 class Matrix : public Tensor<T> {
+    typedef CTF_int::algstrct Algebra;
+
 public:
     std::int64_t nrow, ncol;
     int symm;
 
     Matrix() : nrow(0), ncol(0), symm(NS) {}
-    Matrix(std::int64_t rows, std::int64_t columns, World const& world, char const* text = nullptr, bool = false) {
-        begin(rows, columns, NS, world, text);
+    Matrix(std::int64_t rows, std::int64_t columns, World const& world, char const* text = nullptr, bool = false,
+           Algebra const& algebra = Tensor<T>::algebra_of_type()) {
+        begin(rows, columns, NS, world, algebra, text);
     }
-    Matrix(std::int64_t rows, std::int64_t columns, World const& world, CTF_int::algstrct const&, char const* text = nullptr,
-           bool = false) {
-        begin(rows, columns, NS, world, text);
+    Matrix(std::int64_t rows, std::int64_t columns, World const& world, Algebra const& algebra, char const* text = nullptr, bool = false) {
+        begin(rows, columns, NS, world, algebra, text);
     }
     Matrix(std::int64_t rows, std::int64_t columns, int kind = NS, World const& world = get_universe(), char const* text = nullptr,
-           bool = false) {
-        begin(rows, columns, kind, world, text);
+           bool = false, Algebra const& algebra = Tensor<T>::algebra_of_type()) {
+        begin(rows, columns, kind, world, algebra, text);
     }
-    Matrix(std::int64_t rows, std::int64_t columns, int kind, World const& world, CTF_int::algstrct const&, char const* text = nullptr,
+    Matrix(std::int64_t rows, std::int64_t columns, int kind, World const& world, Algebra const& algebra, char const* text = nullptr,
            bool = false) {
-        begin(rows, columns, kind, world, text);
+        begin(rows, columns, kind, world, algebra, text);
     }
     Matrix(Matrix const& other) = default;
     Matrix(Tensor<T> const& other) : Tensor<T>(other) {
@@ -405,33 +432,38 @@ public:
     }
 
 private:
-    void begin(std::int64_t rows, std::int64_t columns, int kind, World const& world, char const* text) {
+    void begin(std::int64_t rows, std::int64_t columns, int kind, World const& world, Algebra const& algebra, char const* text) {
         nrow = rows;
         ncol = columns;
         symm = kind & 3;
         std::int64_t const lengths[] = {rows, columns};
         int const symmetry[] = {symm, NS};
-        this->refuse_sparse((kind & SP) != 0);
-        this->start(2, lengths, symmetry, world, text);
+        this->make(algebra, (kind & SP) != 0, 2, lengths, symmetry, world, text);
     }
 };
 
 /// A tensor with one dimension.
 template <class T>
 class Vector : public Tensor<T> {
+    typedef CTF_int::algstrct Algebra;
+
 public:
     std::int64_t len;
 
     Vector() : len(0) {}
-    Vector(std::int64_t length, World const& world = get_universe(), char const* text = nullptr, bool = false) {
-        begin(length, world, text);
+    Vector(std::int64_t length, World const& world = get_universe(), char const* text = nullptr, bool = false,
+           Algebra const& algebra = Tensor<T>::algebra_of_type()) {
+        begin(length, 0, world, algebra, text);
     }
-    Vector(std::int64_t length, World const& world, CTF_int::algstrct const&, char const* text = nullptr, bool = false) {
-        begin(length, world, text);
+    Vector(std::int64_t length, World const& world, Algebra const& algebra, char const* text = nullptr, bool = false) {
+        begin(length, 0, world, algebra, text);
     }
-    Vector(std::int64_t length, int kind, World const& world = get_universe(), char const* text = nullptr, bool = false) {
-        this->refuse_sparse(kind > 0);
-        begin(length, world, text);
+    Vector(std::int64_t length, int kind, World const& world = get_universe(), char const* text = nullptr, bool = false,
+           Algebra const& algebra = Tensor<T>::algebra_of_type()) {
+        begin(length, kind, world, algebra, text);
+    }
+    Vector(std::int64_t length, int kind, World const& world, Algebra const& algebra, char const* text = nullptr, bool = false) {
+        begin(length, kind, world, algebra, text);
     }
     Vector(Vector const& other) = default;
     Vector(Tensor<T> const& other) : Tensor<T>(other) {
@@ -441,20 +473,23 @@ public:
     Vector& operator=(Vector const& other) = default;
 
 private:
-    void begin(std::int64_t length, World const& world, char const* text) {
+    void begin(std::int64_t length, int kind, World const& world, Algebra const& algebra, char const* text) {
         len = length;
-        this->start(1, &length, nullptr, world, text);
+        this->make(algebra, kind > 0, 1, &length, nullptr, world, text);
     }
 };
 
 /// A tensor with one element.
 template <class T = double>
 class Scalar : public Tensor<T> {
+    typedef CTF_int::algstrct Algebra;
+
 public:
-    explicit Scalar(World const& world = get_universe()) { begin(T(), world); }
-    Scalar(World const& world, CTF_int::algstrct const&) { begin(T(), world); }
-    Scalar(T value, World const& world = get_universe()) { begin(value, world); }
-    Scalar(T value, World const& world, CTF_int::algstrct const&) { begin(value, world); }
+    explicit Scalar(World const& world = get_universe(), Algebra const& algebra = Tensor<T>::algebra_of_type()) { begin(world, algebra); }
+    Scalar(T value, World const& world = get_universe(), Algebra const& algebra = Tensor<T>::algebra_of_type()) {
+        begin(world, algebra);
+        set_val(value);
+    }
     Scalar(Scalar const& other) = default;
     Scalar& operator=(Scalar const& other) = default;
     T get_val() const {
@@ -467,11 +502,43 @@ public:
     operator T() const { return get_val(); }
 
 private:
-    void begin(T value, World const& world) {
-        this->start(0, static_cast<std::int64_t const*>(nullptr), nullptr, world, nullptr);
-        set_val(value);
+    void begin(World const& world, Algebra const& algebra) {
+        this->make(algebra, false, 0, static_cast<std::int64_t const*>(nullptr), nullptr, world, nullptr);
     }
 };
+
+/// The labels of the dimensions of a tensor, 'a' first.
+inline std::string labels_of(CTF_int::tensor const& tensor) {
+    std::string result;
+    for (int d = 0; d < tensor.order; ++d) result.push_back(static_cast<char>('a' + d));
+    return result;
+}
+
+/// A matrix, or vector, along one dimension of a tensor: n x k, k x n with the other one first.
+template <class T>
+Idx_Tensor along(Tensor<T>& matrix, char label, bool aux_first) {
+    std::string const other = matrix.order > 1 ? "~" : "";
+    return matrix[(aux_first ? other + label : label + other).c_str()];
+}
+
+/// T = T times, element by element, the sums over k of products of rows of matrices along some dimensions.
+template <class T>
+void TTTP(Tensor<T>* tensor, int num_ops, int const* modes, Tensor<T>** mat_list, bool aux_mode_first = false) {
+    std::string const labels = labels_of(*tensor);
+    std::unique_ptr<CTF_int::Term> product(new CTF_int::Term((*tensor)[labels.c_str()]));
+    for (int i = 0; i < num_ops; ++i) product.reset(new CTF_int::Term(*product * along(*mat_list[i], labels[modes[i]], aux_mode_first)));
+    (*tensor)[labels.c_str()] = *product;
+}
+
+/// Replaces the matrix along one dimension by the tensor times the matrices along the others.
+template <class T>
+void MTTKRP(Tensor<T>* tensor, Tensor<T>** mat_list, int mode, bool aux_mode_first) {
+    std::string const labels = labels_of(*tensor);
+    std::unique_ptr<CTF_int::Term> product(new CTF_int::Term((*tensor)[labels.c_str()]));
+    for (int d = 0; d < tensor->order; ++d)
+        if (d != mode) product.reset(new CTF_int::Term(*product * along(*mat_list[d], labels[d], aux_mode_first)));
+    along(*mat_list[mode], labels[mode], aux_mode_first) = *product;
+}
 
 /// start + k * step.
 template <class T>
@@ -486,78 +553,6 @@ Vector<T> arange(T start, std::int64_t length, T step, World const& world = get_
     result.write(keys.size(), keys.data(), values.data());
     return result;
 }
-
-/// f(a), or f(a, b): elements of a new type, in a statement.
-template <class A = double, class B = A, class C = A>
-class Function {
-public:
-    Function(std::function<B(A)> f)
-        : element_(CTF_int::ElementOf<B>::get()), loop_([f](std::int64_t count, void const* const* in, void* out) {
-              for (std::int64_t i = 0; i < count; ++i) static_cast<B*>(out)[i] = f(static_cast<A const*>(in[0])[i]);
-          }) {}
-    Function(std::function<C(A, B)> f, bool = false)
-        : element_(CTF_int::ElementOf<C>::get()), loop_([f](std::int64_t count, void const* const* in, void* out) {
-              for (std::int64_t i = 0; i < count; ++i)
-                  static_cast<C*>(out)[i] = f(static_cast<A const*>(in[0])[i], static_cast<B const*>(in[1])[i]);
-          }) {}
-    Term operator()(Term const& a) const { return Term::of_function(element_, std::vector<Term>(1, a), loop_); }
-    Term operator()(Term const& a, Term const& b) const {
-        Term const operands[] = {a, b};
-        return Term::of_function(element_, std::vector<Term>(operands, operands + 2), loop_);
-    }
-
-private:
-    CTF_int::Element element_;
-    CTF_int::Loop loop_;
-};
-
-/// f(a), f(a, b) or f(a, b, c), which changes its last argument: done at once.
-template <class A = double, class B = A, class C = A>
-class Transform {
-public:
-    Transform(std::function<void(A&)> f)
-        : loop_([f](std::int64_t count, void const* const*, void* out) {
-              for (std::int64_t i = 0; i < count; ++i) f(static_cast<A*>(out)[i]);
-          }) {}
-    Transform(std::function<void(A, B&)> f)
-        : loop_([f](std::int64_t count, void const* const* in, void* out) {
-              for (std::int64_t i = 0; i < count; ++i) f(static_cast<A const*>(in[0])[i], static_cast<B*>(out)[i]);
-          }) {}
-    Transform(std::function<void(A, B, C&)> f)
-        : loop_([f](std::int64_t count, void const* const* in, void* out) {
-              for (std::int64_t i = 0; i < count; ++i)
-                  f(static_cast<A const*>(in[0])[i], static_cast<B const*>(in[1])[i], static_cast<C*>(out)[i]);
-          }) {}
-    void operator()(Term const& a) const { Term::transform(std::vector<Term>(1, a), loop_); }
-    void operator()(Term const& a, Term const& b) const {
-        Term const operands[] = {a, b};
-        Term::transform(std::vector<Term>(operands, operands + 2), loop_);
-    }
-    void operator()(Term const& a, Term const& b, Term const& c) const {
-        Term const operands[] = {a, b, c};
-        Term::transform(std::vector<Term>(operands, operands + 3), loop_);
-    }
-
-private:
-    CTF_int::Loop loop_;
-};
-
-/// `A["ij"], [](double& a) { ... };` is a Transform.
-template <class A, class F, class = typename std::enable_if<std::is_convertible<F, std::function<void(A&)>>::value>::type>
-void operator,(Typ_Idx_Tensor<A> const& a, F f) {
-    Transform<A>(std::function<void(A&)>(f))(a);
-}
-
-template <class A = double, class B = A>
-using Univar_Function = Function<A, B>;
-template <class A = double, class B = A, class C = A>
-using Bivar_Function = Function<A, B, C>;
-template <class A = double>
-using Endomorphism = Transform<A>;
-template <class A = double, class B = A>
-using Univar_Transform = Transform<A, B>;
-template <class A = double, class B = A, class C = A>
-using Bivar_Transform = Transform<A, B, C>;
 
 /// Timers measure nothing here: Arges reports by itself.
 class Timer {
@@ -577,6 +572,10 @@ public:
     void begin() {}
     void end() {}
 };
+
+/// Operations of products, as if all tensors were dense.
+inline void initialize_flops_counter() { CTF_int::estimated_flops() = 0; }
+inline std::int64_t get_estimated_flops() { return CTF_int::estimated_flops(); }
 
 }  // namespace CTF
 

@@ -2,10 +2,14 @@
 /// What ctf.hpp has without element types: worlds, tensors whose values are given by address, and right-hand sides. C++11.
 #pragma once
 
+#include "ctf_algebra.hpp"
+
 #include <mpi.h>
 
 #include <algorithm>
 #include <cassert>
+#include <cfloat>
+#include <climits>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -32,27 +36,6 @@ typedef STRUCTURE SYM;
 
 namespace CTF_int {
 
-/// Element types, in the order of arges::ElementType.
-enum class Element : int { float32, float64, complex64, complex128, int16, int32, int64, boolean };
-
-/// The Element of a C++ type; without a value for types that are not there.
-template <class T>
-struct ElementOf;
-#define CTF_ELEMENT(T, name)                                                                                                               \
-    template <>                                                                                                                            \
-    struct ElementOf<T> {                                                                                                                  \
-        static Element get() { return Element::name; }                                                                                     \
-    };
-CTF_ELEMENT(float, float32)
-CTF_ELEMENT(double, float64)
-CTF_ELEMENT(std::complex<float>, complex64)
-CTF_ELEMENT(std::complex<double>, complex128)
-CTF_ELEMENT(std::int16_t, int16)
-CTF_ELEMENT(int, int32)
-CTF_ELEMENT(std::int64_t, int64)
-CTF_ELEMENT(bool, boolean)
-#undef CTF_ELEMENT
-
 /// The type that a number is handed on in.
 template <class N>
 struct Wide {
@@ -76,18 +59,8 @@ class Formula;
 /// Calls f for `count` elements: out[i] = f(in[0][i], ...), or f changes out[i].
 typedef std::function<void(std::int64_t count, void const* const* in, void* out)> Loop;
 
-/// The algebra of a tensor's elements.
-class algstrct {
-public:
-    int el_size;
-    virtual char const* addid() const = 0;
-    virtual char const* mulid() const = 0;
-    virtual ~algstrct() {}
-
-protected:
-    explicit algstrct(int size) : el_size(size) {}
-};
-
+/// Multiplications and additions of products so far, as if all tensors were dense.
+std::int64_t& estimated_flops();
 /// Prime factors of n, ascending, allocated by malloc().
 void factorize(int n, int* nfactor, int** factor);
 
@@ -121,22 +94,6 @@ private:
 /// The world of all processes.
 World& get_universe();
 
-/// Plus and times.
-template <class T = double>
-class Ring : public CTF_int::algstrct {
-public:
-    Ring() : CTF_int::algstrct(sizeof(T)), zero_(), one_(1) {}
-    char const* addid() const { return reinterpret_cast<char const*>(&zero_); }
-    char const* mulid() const { return reinterpret_cast<char const*>(&one_); }
-    static Ring& the() {
-        static Ring ring;
-        return ring;
-    }
-
-private:
-    T zero_, one_;
-};
-
 /// A key and a value.
 template <class T = double>
 class Pair {
@@ -151,6 +108,15 @@ public:
 class Idx_Tensor;
 
 }  // namespace CTF
+
+namespace CTF_int {
+
+class tensor;
+
+/// A = U S VT, with one label for S. @param rank  at most so many singular values; 0: all
+void svd(CTF::Idx_Tensor const& A, CTF::Idx_Tensor const& U, CTF::Idx_Tensor const& S, CTF::Idx_Tensor const& VT, int rank,
+         double threshold, bool randomized, int iterations, int oversampling);
+}  // namespace CTF_int
 
 namespace CTF_int {
 
@@ -179,15 +145,20 @@ public:
     void print_map(FILE* = stdout, bool = true) const {}
     bool has_symmetry() const;
     std::int64_t get_tot_size(bool packed) const;
+    /// Of a sparse tensor: removes all elements.
     void set_zero();
+    /// Replaces elements by their negatives.
+    void addinv();
+    /// All elements are stored from now on.
+    void densify();
     /// Gives the elements up; the tensor is as one made without arguments.
     void free_self();
     int align(tensor const&) { return 1; }  // tensors of one shape have the same elements on a rank
 
     /// A null `symmetry` means none.
-    void make(Element element, algstrct* ring, int dimensions, std::int64_t const* lengths, int const* symmetry, CTF::World const& world,
-              char const* text);
-    void make(Element element, algstrct* ring, int dimensions, int const* lengths, int const* symmetry, CTF::World const& world,
+    void make(algstrct const& algebra, bool sparse, int dimensions, std::int64_t const* lengths, int const* symmetry,
+              CTF::World const& world, char const* text);
+    void make(algstrct const& algebra, bool sparse, int dimensions, int const* lengths, int const* symmetry, CTF::World const& world,
               char const* text);
     /// As `other`, without its elements.
     void make_like(tensor const& other, CTF::World const& world);
@@ -197,6 +168,11 @@ public:
     void set_all(void const* value);
     /// @param fraction  of the elements; the others are zero
     void random(double low, double high, double fraction = 1);
+    /// Stores the elements only that `stays` is true for; null: that are not the zero of the algebra.
+    void keep(std::function<bool(void const*)> const& stays);
+    /// Lines of indices, from 0, and values. @param reversed  the last index comes first
+    void to_text(char const* path, bool values, bool reversed) const;
+    void from_text(char const* path, bool values, bool reversed);
     void to_file(MPI_File file, std::int64_t offset) const;
     void to_file(char const* path) const;
     void from_file(MPI_File file, std::int64_t offset);
@@ -238,10 +214,12 @@ public:
     void compare_to(tensor const& other, FILE* file, double cutoff) const;
 
     /// @throws std::exception if the elements are of another type
-    void require_element(Element element) const;
+    void require_element(std::type_info const& type) const;
     /// @throws std::exception if there are more or fewer dimensions
     void require_order(int dimensions) const;
     std::shared_ptr<Body> const& body() const { return body_; }
+    /// Sets the number of stored elements.
+    void tell_stored();
     /// Takes elements over. @param world  null: that of `like`
     void become(std::shared_ptr<Body> const& body, tensor const& like, CTF::World const* world);
 
@@ -290,8 +268,8 @@ public:
     operator std::int64_t() const { return integer(); }
 
     std::shared_ptr<Formula const> const& formula() const { return formula_; }
-    static Term of_value(Element element, void const* value);
-    static Term of_function(Element result, std::vector<Term> const& operands, Loop const& loop);
+    static Term of_value(algstrct const& algebra, void const* value);
+    static Term of_function(algstrct const& result, std::vector<Term> const& operands, Loop const& loop, bool intersects);
     /// The last operand is changed.
     static void transform(std::vector<Term> const& operands, Loop const& loop);
 

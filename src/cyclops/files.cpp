@@ -17,16 +17,18 @@ std::vector<std::int64_t> own_keys(const arges::AnyTensor& tensor) {
     return keys;
 }
 
-std::int64_t bytes_of(const arges::AnyTensor& tensor) { return static_cast<std::int64_t>(tensor.kernels().size); }
+std::int64_t bytes_of(const arges::AnyTensor& tensor) { return program_bytes(tensor.kernels()); }
 
 }  // namespace
 
 void tensor::to_file(MPI_File file, std::int64_t offset) const {
     const auto& own = of(*this);
     const auto keys = own_keys(own);
-    auto values = read(own, keys);
+    const auto values = read(own, keys);
     const auto bytes = bytes_of(own);
-    own.world().agree([&] { arges::write_at(file, offset + (keys.empty() ? 0 : keys[0] * bytes), values.data(), values.count() * bytes); });
+    std::vector<char> given(std::ssize(keys) * bytes);
+    values.give(given.data());
+    own.world().agree([&] { arges::write_at(file, offset + (keys.empty() ? 0 : keys[0] * bytes), given.data(), std::ssize(given)); });
 }
 
 void tensor::to_file(const char* path) const {
@@ -41,15 +43,17 @@ void tensor::from_file(MPI_File file, std::int64_t offset) {
     Pairs stored{own_keys(own), Values(own.kernels())};
     own.world().agree([&] {
         const auto bytes = bytes_of(own), first = stored.keys.empty() ? 0 : stored.keys[0];
-        stored.values.resize(std::ssize(stored.keys));
-        arges::read_at(file, offset + first * bytes, stored.values.data(), std::ssize(stored.keys) * bytes);
+        std::vector<char> given(std::ssize(stored.keys) * bytes);
+        arges::read_at(file, offset + first * bytes, given.data(), std::ssize(given));
+        stored.values = Values(own.kernels(), given.data(), std::ssize(stored.keys));
         Indices indices(own);
         stored.keep([&](std::int64_t i) {
             indices.of(stored.keys[i]);
-            return indices.is_stored();
+            return indices.is_stored() && !(own.is_sparse() && own.kernels().is_zero(stored.values.at(i)));
         });
     });
     put_back(own, stored);
+    tell_stored();
 }
 
 void tensor::from_file(const char* path) {

@@ -10,10 +10,12 @@ using arges::AnyTensor;
 
 namespace {
 
-arges::AnyIndexedTensor matrix(const tensor& A) {
+AnyTensor matrix_of(const tensor& A) {
     A.require_order(2);
-    return of(A)[{"i", "|", "j"}];
+    return to_dense(of(A));
 }
+
+const arges::Labels matrix{"i", "|", "j"};
 
 void become(tensor& result, AnyTensor elements, const tensor& like) {
     result.become(std::make_shared<Body>(Body{std::move(elements)}), like, nullptr);
@@ -35,7 +37,7 @@ AnyTensor vector_of(const std::vector<double>& numbers, const AnyTensor& A) {
 }  // namespace
 
 void qr(const tensor& A, tensor& Q, tensor& R) {
-    auto result = arges::qr(matrix(A));
+    auto result = arges::qr(matrix_of(A)[matrix]);
     become(Q, std::move(result.Q), A);
     become(R, std::move(result.R), A);
 }
@@ -43,7 +45,7 @@ void qr(const tensor& A, tensor& Q, tensor& R) {
 void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, double threshold) {
     arges::SvdOptions options;
     if (rank > 0) options.rank = rank;
-    auto result = arges::svd(matrix(A), options);
+    auto result = arges::svd(matrix_of(A)[matrix], options);
     auto& s = result.s;
     const auto all = std::ssize(s);
     while (!s.empty() && s.back() < threshold) s.pop_back();
@@ -54,13 +56,13 @@ void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, d
 }
 
 void eigh(const tensor& A, tensor& U, tensor& D) {
-    auto result = arges::eigh(matrix(A));
+    auto result = arges::eigh(matrix_of(A)[matrix]);
     become(U, std::move(result.vectors), A);
     become(D, vector_of(result.values, of(A)), A);
 }
 
 void cholesky(const tensor& A, tensor& L, bool lower) {
-    auto result = arges::cholesky(matrix(A));
+    auto result = arges::cholesky(matrix_of(A)[matrix]);
     if (!lower) {
         auto upper = result;
         upper["ij"] = conj(arges::AnyExpression(result["ji"]));

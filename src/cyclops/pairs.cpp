@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace CTF_int {
 
@@ -35,8 +36,6 @@ Values all_of(const AnyTensor& own, bool unpack) {
 }
 
 }  // namespace
-
-Values::Values(const arges::ElementKernels& kernels) : size_(static_cast<std::int64_t>(kernels.size)) {}
 
 arges::ElementRoom Values::room() {
     return [this](std::int64_t count) -> void* {
@@ -85,14 +84,17 @@ std::vector<std::int64_t> strides_of(const AnyTensor& tensor) {
 }
 
 Pairs pairs_of(const AnyTensor& tensor) {
+    use(tensor.kernels());
     Pairs result{{}, Values(tensor.kernels())};
     result.keys = tensor.pairs_here(result.values.room());
     return result;
 }
 
 Pairs pairs_as_new(const AnyTensor& tensor) {
-    auto result = pairs_of(AnyTensor(tensor.element(), arges::Storage::dense, tensor.world(), tensor.extents(), tensor.symmetry()));
     auto own = pairs_of(tensor);
+    if (tensor.is_sparse()) return own;
+    Pairs result{{}, Values(tensor.kernels())};
+    result.keys = pairs_of({arges::ElementType::int16, arges::Storage::dense, tensor.world(), tensor.extents(), tensor.symmetry()}).keys;
     const bool lies_so = own.keys == result.keys;
     auto values = read(tensor, lies_so ? std::vector<std::int64_t>() : result.keys);
     result.values = lies_so ? std::move(own.values) : std::move(values);
@@ -100,10 +102,12 @@ Pairs pairs_as_new(const AnyTensor& tensor) {
 }
 
 void put_back(AnyTensor& tensor, Pairs& pairs) {
+    use(tensor.kernels());
     tensor.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr, tensor.kernels().zero);
 }
 
 Values read(const AnyTensor& tensor, std::span<const std::int64_t> keys) {
+    use(tensor.kernels());
     Values result(tensor.kernels());
     tensor.read_pairs(keys, result.room());
     return result;
@@ -111,11 +115,26 @@ Values read(const AnyTensor& tensor, std::span<const std::int64_t> keys) {
 
 void tensor::put(std::int64_t count, const std::int64_t* keys, const void* values, const void* alpha, const void* beta) {
     auto& own = of(*this);
+    const auto bytes = own.kernels().size;
+    const auto as_stored = [&](const void* program, std::int64_t number, std::optional<Values>& copy) {
+        if (program == nullptr || bytes == program_bytes(own.kernels())) return program;
+        return static_cast<const void*>(copy.emplace(own.kernels(), program, number).data());
+    };
+    std::optional<Values> values_copy, alpha_copy, beta_copy;
+    values = as_stored(values, count, values_copy);
+    alpha = as_stored(alpha, 1, alpha_copy);
+    beta = as_stored(beta, 1, beta_copy);
+    put_stored(own, {keys, static_cast<std::size_t>(count)}, values, alpha, beta);
+    tell_stored();
+}
+
+void put_stored(AnyTensor& own, std::span<const std::int64_t> keys, const void* values, const void* alpha, const void* beta) {
+    const auto count = std::ssize(keys);
     if (!has_zeros(own)) {
-        own.accumulate_pairs({keys, static_cast<std::size_t>(count)}, values, count, alpha, beta);
+        own.accumulate_pairs(keys, values, count, alpha, beta);
         return;
     }
-    Pairs given{{keys, keys + count}, Values(own.kernels())};
+    Pairs given{{keys.begin(), keys.end()}, Values(own.kernels())};
     own.world().agree([&] {
         std::memcpy(given.values.room()(count), values, count * own.kernels().size);
         Indices indices(own);
@@ -129,15 +148,17 @@ void tensor::put(std::int64_t count, const std::int64_t* keys, const void* value
 
 void tensor::get(std::int64_t count, const std::int64_t* keys, void* values, const void* alpha, const void* beta) const {
     const auto& own = of(*this);
-    const std::span<const std::int64_t> asked(keys, count);
-    if (alpha == nullptr) return own.read_pairs(asked, [&](std::int64_t) { return values; });
-    auto elements = read(own, asked);
-    arges::with_element_type(own.element(), [&]<class T>() {
-        const T a = *static_cast<const T*>(alpha), b = *static_cast<const T*>(beta);
-        const T* const from = reinterpret_cast<const T*>(elements.data());
-        T* const to = static_cast<T*>(values);
-        for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(b == T(0) ? a * from[i] : a * from[i] + b * to[i]);
-    });
+    const auto& kernels = own.kernels();
+    auto elements = read(own, {keys, static_cast<std::size_t>(count)});
+    if (alpha != nullptr) kernels.scale(elements.data(), count, Values(kernels, alpha, 1).data());
+    if (beta != nullptr) {
+        Values factor(kernels, beta, 1), others(kernels, values, count);
+        if (!kernels.is_zero(factor.data())) {
+            kernels.scale(others.data(), count, factor.data());
+            kernels.transfer_listed({.count = count}, others.data(), elements.data(), nullptr, {.accumulate = true});
+        }
+    }
+    elements.give(values);
 }
 
 void tensor::local_pairs(std::int64_t* count, std::int64_t** keys, const std::function<void*(std::int64_t)>& room, bool nonzeros,
@@ -145,17 +166,16 @@ void tensor::local_pairs(std::int64_t* count, std::int64_t** keys, const std::fu
     const auto& own = of(*this);
     const auto& kernels = own.kernels();
     auto pairs = pairs_as_new(unpack ? unpacked(own) : own);
-    if (nonzeros) pairs.keep([&](std::int64_t i) { return !kernels.is_zero(pairs.values.at(i)); });
+    if (nonzeros && !own.is_sparse()) pairs.keep([&](std::int64_t i) { return !kernels.is_zero(pairs.values.at(i)); });
     *count = std::ssize(pairs.keys);
     *keys = static_cast<std::int64_t*>(std::malloc(std::max<std::size_t>(pairs.keys.size(), 1) * sizeof(std::int64_t)));
     std::copy(pairs.keys.begin(), pairs.keys.end(), *keys);
-    std::memcpy(room(*count), pairs.values.data(), *count * kernels.size);
+    pairs.values.give(room(*count));
 }
 
 void tensor::all_values(const std::function<void*(std::int64_t)>& room, bool unpack) const {
-    auto values = all_of(of(*this), unpack);
-    const auto count = values.count();
-    std::memcpy(room(count), values.data(), count * of(*this).kernels().size);
+    const auto values = all_of(to_dense(of(*this)), unpack);
+    values.give(room(values.count()));
 }
 
 }  // namespace CTF_int

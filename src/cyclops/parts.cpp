@@ -33,7 +33,7 @@ struct Matches {
 };
 
 Matches matches(const AnyTensor& here, const AnyTensor& there, const Places& places) {
-    if (here.element() != there.element())
+    if (*here.kernels().type != *there.kernels().type)
         throw InvalidArgument(here.title() + " and " + there.title() + " have elements of different types; make both of one type");
     if (here.order() != there.order())
         throw InvalidArgument(here.title() + " and " + there.title() + " are of order " + std::to_string(here.order()) + " and " +
@@ -66,8 +66,9 @@ void pull(const Transfer& transfer) {
         if (transfer.to != nullptr && transfer.to_from) found = matches(*transfer.to, *transfer.from, transfer.to_from());
     });
     auto values = read(*transfer.from, found.there);
-    if (transfer.to != nullptr)
-        transfer.to->accumulate_pairs(found.here.keys, values.data(), values.count(), transfer.alpha, transfer.beta);
+    if (transfer.to == nullptr) return;
+    use(transfer.to->kernels());
+    transfer.to->accumulate_pairs(found.here.keys, values.data(), values.count(), transfer.alpha, transfer.beta);
 }
 
 void push(const Transfer& transfer) {
@@ -87,12 +88,52 @@ void push(const Transfer& transfer) {
         indices.of(key);
         return !indices.is_stored();
     });
+    use(transfer.to->kernels());
     // Ranks may have factors of their own.
-    transfer.to->kernels().scale(found.here.values.data(), found.here.values.count(), transfer.alpha);
+    if (transfer.alpha != nullptr && !transfer.to->kernels().is_one(transfer.alpha))
+        transfer.to->kernels().scale(found.here.values.data(), found.here.values.count(), transfer.alpha);
     transfer.to->accumulate_pairs(found.there, found.here.values.data(), std::ssize(found.there), nullptr, transfer.beta);
 }
 
+/// Where one of both is sparse: elements of the target are scaled or removed before those of the source come.
+void move_sparse(const Transfer& transfer) {
+    auto& to = *transfer.to;
+    const auto& kernels = to.kernels();
+    const auto& all = to.world().size() >= transfer.from->world().size() ? to.world() : transfer.from->world();
+    all.agree([&] {
+        if (!(to.world() == transfer.from->world()))
+            throw arges::Unsupported("parts of sparse tensors of different worlds; move them by get_local_data and write");
+    });
+    use(kernels);
+    if (transfer.beta != nullptr && !kernels.is_one(transfer.beta)) {
+        std::optional<Matches> old;
+        all.agree([&] {
+            old.emplace(Matches{{{}, Values(kernels)}});
+            if (transfer.to_from) old = matches(to, *transfer.from, transfer.to_from());
+        });
+        auto& values = old->here.values;
+        use(kernels);
+        if (kernels.is_zero(transfer.beta) && to.is_sparse()) {
+            const auto places = transfer.to_from ? transfer.to_from() : Places(to.order());
+            to.keep_if("slice", [&](arges::Index x, const void*) {
+                if (!transfer.to_from) return true;
+                for (std::size_t d = 0; d < x.size(); ++d)
+                    if (places[d][x[d]] < 0) return true;
+                return false;
+            });
+        } else {
+            if (kernels.is_zero(transfer.beta))
+                kernels.fill(values.data(), values.count(), kernels.zero);
+            else
+                kernels.scale(values.data(), values.count(), transfer.beta);
+            put_back(to, old->here);
+        }
+    }
+    push({&to, transfer.from, {}, transfer.from_to, transfer.alpha, nullptr});
+}
+
 void move(const Transfer& transfer) {
+    if (transfer.from->is_sparse() || transfer.to->is_sparse()) return move_sparse(transfer);
     if (transfer.from->world().size() >= transfer.to->world().size())
         pull(transfer);
     else
@@ -124,6 +165,28 @@ MakePlaces same(const AnyTensor& a, const AnyTensor* b) {
 }
 
 Extents given(const std::int64_t* values, int count) { return values == nullptr ? Extents() : Extents(values, values + count); }
+
+/// Factors as tensors have elements; null for one.
+class Factors {
+public:
+    Factors(const arges::ElementKernels& kernels, const void* alpha, const void* beta) {
+        if (alpha != nullptr) alpha_.emplace(kernels, alpha, 1);
+        if (beta != nullptr) beta_.emplace(kernels, beta, 1);
+    }
+    const void* alpha() const { return alpha_ ? alpha_->data() : nullptr; }
+    const void* beta() const { return beta_ ? beta_->data() : nullptr; }
+
+private:
+    std::optional<Values> alpha_{}, beta_{};
+};
+
+/// Lengths of ranges, without those that are `left_out`.
+Extents lengths_of(const Extents& begin, const Extents& end, std::int64_t left_out) {
+    Extents result;
+    for (std::size_t d = 0; d < begin.size(); ++d)
+        if (end[d] - begin[d] != left_out) result.push_back(end[d] - begin[d]);
+    return result;
+}
 
 bool is_empty(const Extents& begin, const Extents& end) {
     for (std::size_t d = 0; d < begin.size(); ++d)
@@ -171,9 +234,11 @@ void tensor::make_slice(const tensor& source, const std::int64_t* begin, const s
             if (extents[d] < 0) throw InvalidArgument("slice: it ends before it begins; give ranges that ascend");
         }
     });
-    AnyTensor part(from.element(), arges::Storage::dense, world->body()->world, extents);
+    auto part = made(from.kernels(), arges::Storage::dense, world->body()->world, extents);
     const auto places = [&] { return shifted(extents, Extents(extents.size(), 0), extents, first); };
-    pull({&part, &from, places, {}, nullptr, from.kernels().zero});
+    const auto& kernels = from.kernels();
+    pull({&part, &from, places, {}, nullptr, kernels.zero});
+    if (from.is_sparse() && !extents.empty()) part = part.sparse_where([&](const void* element) { return !kernels.is_zero(element); }, 0);
     become(std::make_shared<Body>(Body{std::move(part)}), source, world);
 }
 
@@ -185,44 +250,82 @@ void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const
                last_there = given(to, source.order);
     const bool nothing = is_empty(first, last) || is_empty(first_there, last_there);
     const auto& all = own.world().size() >= other.world().size() ? own.world() : other.world();
+    // Dimensions with one index do not count.
+    const bool same_shape = lengths_of(first, last, 0) == lengths_of(first_there, last_there, 0);
     all.agree([&] {
-        for (int d = 0; !nothing && d < std::max(order, source.order); ++d)
-            if (order != source.order || last[d] - first[d] != last_there[d] - first_there[d])
-                throw InvalidArgument("slice: ranges of different lengths; give the same in both tensors");
+        if (!nothing && lengths_of(first, last, 1) != lengths_of(first_there, last_there, 1))
+            throw InvalidArgument("slice: ranges of different lengths; give the same in both tensors");
+        if (!nothing && !same_shape && !(own.world() == other.world()))
+            throw arges::Unsupported("slice: tensors of different orders on different worlds; reshape one of them");
     });
-    if (own.world() == other.world() && own.symmetry().trivial() && own.element() == other.element()) {
-        if (!nothing) own.write_slice(first, unpacked(other.slice(first_there, last_there)), alpha, beta);
+    if (!nothing && !same_shape) {
+        const auto part = unpacked(to_dense(other.slice(first_there, last_there)));
+        Extents lengths;
+        for (int d = 0; d < order; ++d) lengths.push_back(last[d] - first[d]);
+        tensor same_order;
+        same_order.become(std::make_shared<Body>(Body{part.reshaped(lengths)}), source, nullptr);
+        put_slice(begin, end, beta, same_order, Extents(lengths.size(), 0).data(), lengths.data(), alpha);
         return;
     }
-    if (nothing) return move({&own, &other, {}, {}, alpha, beta});
-    move({&own, &other, [&] { return shifted(own.extents(), first, last, first_there); },
-          [&] { return shifted(other.extents(), first_there, last_there, first); }, alpha, beta});
+    const Factors factors(own.kernels(), alpha, beta);
+    if (own.world() == other.world() && own.symmetry().trivial() && own.kernels().type == other.kernels().type && !own.is_sparse() &&
+        !other.is_sparse()) {
+        if (!nothing) {
+            const auto part = unpacked(other.slice(first_there, last_there));
+            use(own.kernels());
+            own.write_slice(first, part, factors.alpha(), factors.beta());
+        }
+        return;
+    }
+    if (nothing)
+        move({&own, &other, {}, {}, factors.alpha(), factors.beta()});
+    else
+        move({&own, &other, [&] { return shifted(own.extents(), first, last, first_there); },
+              [&] { return shifted(other.extents(), first_there, last_there, first); }, factors.alpha(), factors.beta()});
+    tell_stored();
 }
 
 void tensor::put_permuted(const void* beta, const tensor& source, int* const* permutation, const void* alpha) {
     auto& own = of(*this);
     const auto& other = of(source);
+    const Factors factors(own.kernels(), alpha, beta);
     move({&own, &other, [&] { return unpermuted(own.extents(), other.extents(), permutation); },
-          [&] { return permuted(other.extents(), permutation); }, alpha, beta});
+          [&] { return permuted(other.extents(), permutation); }, factors.alpha(), factors.beta()});
+    tell_stored();
 }
 
 void tensor::get_permuted(int* const* permutation, const void* beta, const tensor& source, const void* alpha) {
     auto& own = of(*this);
     const auto& other = of(source);
+    const Factors factors(own.kernels(), alpha, beta);
     move({&own, &other, [&] { return permuted(own.extents(), permutation); },
-          [&] { return unpermuted(other.extents(), own.extents(), permutation); }, alpha, beta});
+          [&] { return unpermuted(other.extents(), own.extents(), permutation); }, factors.alpha(), factors.beta()});
+    tell_stored();
 }
 
 void tensor::to_part(tensor* part, const void* alpha, const void* beta) const {
     const auto& own = of(*this);
     auto* const other = part == nullptr ? nullptr : &of(*part);
-    pull({other, &own, same(own, other), {}, alpha, beta});
+    own.world().agree([&] {
+        if (other != nullptr && other->is_sparse())
+            throw arges::Unsupported("add_to_subworld of a sparse part; take a dense one and sparsify() it afterwards");
+    });
+    const Factors factors(own.kernels(), alpha, beta);
+    pull({other, &own, same(own, other), {}, factors.alpha(), factors.beta()});
 }
 
 void tensor::from_part(const tensor* part, const void* alpha, const void* beta) {
     auto& own = of(*this);
     const auto* const other = part == nullptr ? nullptr : &of(*part);
-    push({&own, other, {}, same(own, other), alpha, beta});
+    const Factors factors(own.kernels(), alpha, beta);
+    own.world().agree([&] {
+        use(own.kernels());
+        const bool sparse = own.is_sparse() || (other != nullptr && other->is_sparse());
+        if (sparse && factors.beta() != nullptr && !own.kernels().is_one(factors.beta()))
+            throw arges::Unsupported("add_from_subworld of sparse tensors with a factor; scale the tensor before");
+    });
+    push({&own, other, {}, same(own, other), factors.alpha(), factors.beta()});
+    tell_stored();
 }
 
 }  // namespace CTF_int

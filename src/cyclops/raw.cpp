@@ -44,6 +44,11 @@ void tensor::deal_out(const std::string& labels, const std::string& dealt, const
 void* tensor::raw(std::int64_t* count) {
     auto& own = of(*this);
     auto& body = *body_;
+    own.world().agree([&] {
+        if (program_bytes(own.kernels()) != own.kernels().size)
+            throw arges::Unsupported(own.title() + ": raw data of elements of " + std::to_string(program_bytes(own.kernels())) +
+                                     " bytes; take get_local_data and write");
+    });
     body.raw.emplace(Pairs{{}, Values(own.kernels())});
     auto& raw = *body.raw;
     if (body.parts.empty())

@@ -14,6 +14,7 @@ namespace CTF_int {
 
 using arges::AnyExpression;
 using arges::AnyTensor;
+using arges::ElementKernels;
 using arges::InvalidArgument;
 using arges::Labels;
 using arges::NodeKind;
@@ -21,8 +22,6 @@ using arges::Number;
 using arges::Projection;
 
 namespace {
-
-const AnyTensor& tensor_of(const Operand& operand) { return operand.body->tensor; }
 
 /// The labels of one group of a tensor.
 std::string labels_of(const arges::SymmetryNode& slot, const std::string& labels) {
@@ -121,13 +120,72 @@ std::vector<std::string> summed(const Operand& left, const std::vector<Operand>&
     return names_of(once).names();
 }
 
-AnyExpression expression_of(const Operand& left, const Product& product) {
-    const auto type = tensor_of(left).element();
-    if (product.operands.empty()) return {product.factor, type};
-    AnyExpression result = tensor_of(product.operands[0])[names_of(product.operands[0].labels)];
-    for (std::size_t i = 1; i < product.operands.size(); ++i)
-        result = result * tensor_of(product.operands[i])[names_of(product.operands[i].labels)];
-    return product.factor == Number(std::int64_t{1}) ? result : product.factor * result;
+arges::Factor factor_of(const Operand& operand) { return tensor_of(operand).labelled(names_of(operand.labels)); }
+
+/// A term, with what Cyclops implies.
+struct ImpliedTerm {
+    Product product;
+    Projection projection = Projection::none;
+    std::vector<std::string> summed{};
+};
+
+/// The factor in front of a product as an element; nothing for one.
+arges::ElementValue coefficient_of(const Product& product, const ElementKernels& kernels, bool negative) {
+    arges::ElementValue result;
+    if (!product.element.empty()) {
+        if (std::ssize(product.element) != program_bytes(kernels))
+            throw InvalidArgument("a factor of another type than the elements of the output; put it into a Scalar");
+        result = arges::ElementValue(Values(kernels, product.element.data(), 1).data(), kernels.size);
+    }
+    if (product.factor != Number(std::int64_t{1}) || (product.operands.empty() && product.element.empty())) {
+        const auto number = element_of(product.factor, kernels);
+        if (result.size() == 0)
+            result = number;
+        else
+            kernels.product(number.data(), result.data(), result.data());
+    }
+    if (!negative) return result;
+    if (!kernels.has_negative || !kernels.has_product)
+        throw InvalidArgument("a difference of elements that are no ring; give the tensor one, or use addinv() and +=");
+    if (result.size() == 0) result = arges::ElementValue(kernels.one, kernels.size);
+    kernels.multiple(-1, result.data(), result.data());
+    return result;
+}
+
+/// A factor of a product of elements that the program adds and multiplies: without packed storage, whose padding is zero for numbers only.
+Operand without_packing(const Operand& operand) {
+    if (tensor_of(operand).symmetry().trivial()) return operand;
+    return {std::make_shared<Body>(Body{unpacked(tensor_of(operand))}), operand.labels};
+}
+
+void count_flops(const Operand& left, const Product& product) {
+    auto all = product.operands;
+    all.push_back(left);
+    double flops = std::ssize(product.operands) - 1.0;
+    for (auto n : extents_of(all_labels("", all), all)) flops *= static_cast<double>(n);
+    if (flops > 0) estimated_flops() += static_cast<std::int64_t>(std::min(2 * flops, 1e18));
+}
+
+void assign_terms(const Operand& left, const std::vector<ImpliedTerm>& terms, const Number& beta, int sign) {
+    const auto& target = tensor_of(left);
+    const auto& kernels = target.kernels();
+    use(kernels);
+    std::vector<arges::Term> right;
+    for (const auto& [product, projection, sums] : terms) {
+        count_flops(left, product);
+        auto& term = right.emplace_back(arges::Term{.coefficient = coefficient_of(product, kernels, sign < 0)});
+        if (!target.symmetry().trivial()) term.projection = projection;
+        term.summed = sums;
+        for (const auto& operand : product.operands) {
+            const bool is_packed = &tensor_of(operand).kernels() == &kernels && (!is_own(kernels) || product.operands.size() == 1);
+            term.factors.push_back(factor_of(is_packed ? operand : without_packing(operand)));
+        }
+    }
+    use(kernels);
+    arges::ElementValue scale(kernels.zero, kernels.size);
+    const bool adds = beta == Number(std::int64_t{1});
+    if (!adds && beta != Number(std::int64_t{0})) scale = element_of(beta, kernels);
+    arges::statements::assign(factor_of(left), right, adds ? nullptr : scale.data(), kernels);
 }
 
 /// A tensor like the left one with these of its groups only, with the labels.
@@ -140,78 +198,95 @@ Operand temporary(const Operand& left, const std::vector<arges::SymmetryNode>& g
         else
             for (int d : slot.dimensions()) slots.push_back(arges::leaf(d));
     const arges::Symmetry symmetry(like.order(), arges::product(std::move(slots)));
-    return {std::make_shared<Body>(Body{AnyTensor(like.element(), arges::Storage::dense, like.world(), like.extents(), symmetry)}),
-            left.labels};
+    const auto storage = like.is_sparse() ? arges::Storage::sparse : arges::Storage::dense;
+    return {std::make_shared<Body>(Body{AnyTensor(like.kernels(), storage, like.world(), like.extents(), symmetry, "")}), left.labels};
 }
 
-/// A term whose projection is set; where some groups are projected and others are not, its values in a tensor. @param operands  of the term
-AnyExpression fitted(const Operand& left, AnyExpression term, const std::vector<Operand>& operands, bool is_product) {
+/// A term whose projection is set; where some groups are projected and others are not, its values in a tensor. @param operands  of the
+/// term as the program has it  @param is_product  of these
+ImpliedTerm fitted(const Operand& left, const Product& product, const std::vector<Operand>& operands, bool is_product) {
+    ImpliedTerm term{product, Projection::none, summed(left, product.operands)};
     if (tensor_of(left).symmetry().trivial()) return term;
-    const auto how = fit(left, operands, is_product);
-    term.terms()[0].projection = how.projection;
+    const auto how = fit(left, operands, is_product && !is_own(tensor_of(left).kernels()));
+    term.projection = how.projection;
     if (!how.in_two_steps) return term;
     const auto first = temporary(left, how.projected);
-    const auto labels = names_of(left.labels);
-    tensor_of(first)[labels] = term;
-    AnyExpression result = tensor_of(first)[labels];
-    result.terms()[0].projection = Projection::canonical;
+    assign_terms(first, {term}, std::int64_t{0}, 1);
+    return {{.operands = {first}}, Projection::canonical, {}};
+}
+
+bool has_sparse(const std::vector<Operand>& operands) {
+    return std::any_of(operands.begin(), operands.end(), [](const auto& operand) { return tensor_of(operand).is_sparse(); });
+}
+
+/// Do sparse tensors say which elements of an output a product gives, rather than that it gives all along some label?
+bool says_places(const std::vector<Operand>& operands, const std::string& labels) {
+    const auto all = all_labels("", operands);
+    return labels.find_first_not_of(all) == std::string::npos && std::any_of(operands.begin(), operands.end(), [&](const auto& operand) {
+               return tensor_of(operand).is_sparse() && meets(operand.labels, labels);
+           });
+}
+
+std::string distinct(const std::string& labels) {
+    std::string result;
+    for (char label : labels)
+        if (result.find(label) == std::string::npos) result.push_back(label);
     return result;
+}
+
+/// A term without sparse tensors as a sparse tensor that stores all elements.
+Product stored(const Operand& left, const Product& product) {
+    const auto& target = tensor_of(left);
+    const auto labels = distinct(left.labels);
+    const Operand all{
+        std::make_shared<Body>(Body{made(target.kernels(), arges::Storage::dense, target.world(), extents_of(labels, {left}))}), labels};
+    assign_terms(all, {{product, Projection::none, summed(all, product.operands)}}, std::int64_t{0}, 1);
+    return {.operands = {{std::make_shared<Body>(Body{to_sparse(tensor_of(all))}), labels}}};
 }
 
 void assign_sum(const Operand& left, const std::vector<Product>& sum, const Number& beta, int sign) {
     if (names_zeros(left)) return;
-    std::optional<AnyExpression> right;
+    std::vector<ImpliedTerm> terms;
     for (const auto& product : sum) {
-        auto term = expression_of(left, product);
-        term.terms()[0].summed = summed(left, product.operands);
-        term = fitted(left, std::move(term), product.operands, true);
-        right = right ? *right + term : term;
+        const bool is_stored = tensor_of(left).is_sparse() && !says_places(product.operands, left.labels);
+        terms.push_back(fitted(left, is_stored ? stored(left, product) : product, product.operands, !is_stored));
     }
-    if (sign < 0) right = -*right;
-    tensor_of(left)[names_of(left.labels)].assign(*right, beta);
-}
-
-/// Labels of the output, then those of the operands, each once.
-std::string all_labels(const Operand& left, const std::vector<Product>& operands) {
-    std::string result;
-    const auto add = [&](const std::string& labels) {
-        for (char label : labels)
-            if (result.find(label) == std::string::npos) result.push_back(label);
-    };
-    add(left.labels);
-    for (const auto& operand : operands) add(operand.operands[0].labels);
-    return result;
-}
-
-std::vector<std::int64_t> extents_of(const std::string& labels, const Operand& left, const std::vector<Product>& operands) {
-    std::vector<std::int64_t> result(labels.size());
-    const auto take = [&](const Operand& operand) {
-        for (std::size_t d = 0; d < operand.labels.size(); ++d) result[labels.find(operand.labels[d])] = tensor_of(operand).extents()[d];
-    };
-    take(left);
-    for (const auto& operand : operands) take(operand.operands[0]);
-    return result;
-}
-
-/// Functions of the program may not expect several threads.
-arges::statements::BulkFunction bulk(const Loop& loop) {
-    return [loop, mutex = std::make_shared<std::mutex>()](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
-        const std::lock_guard lock(*mutex);
-        loop(count, inputs.data(), results);
-    };
+    assign_terms(left, terms, beta, sign);
 }
 
 /// An operand with its factor multiplied in.
 Operand multiplied(const Product& product) {
     const auto& operand = product.operands[0];
-    if (product.factor == Number(std::int64_t{1})) return operand;
-    const Operand result{std::make_shared<Body>(operand.body->tensor), operand.labels};
-    result.body->tensor[arges::all_labels(result.body->tensor.order())] *= product.factor;
+    const auto& tensor = tensor_of(operand);
+    const auto factor = coefficient_of(product, tensor.kernels(), false);
+    if (factor.size() == 0) return operand;
+    use(tensor.kernels());
+    const Operand result{std::make_shared<Body>(Body{tensor}), operand.labels};
+    arges::statements::assign(result.body->tensor.labelled(arges::all_labels(tensor.order())), {}, factor.data(), tensor.kernels());
     return result;
+}
+
+/// Does a function give something where one of its operands stores nothing?
+bool fills(const Call& call, const std::vector<Operand>& operands, std::size_t sparse) {
+    for (const bool ones : {true, false}) {
+        std::vector<arges::ElementValue> elements;
+        std::vector<const void*> inputs;
+        for (std::size_t o = 0; o < operands.size(); ++o) {
+            const auto& kernels = tensor_of(operands[o]).kernels();
+            const bool is_one = ones && o != sparse && arges::element_type_of(kernels);
+            elements.push_back(is_one ? element_of(std::int64_t{1}, kernels) : arges::ElementValue(kernels.zero, kernels.size));
+        }
+        for (const auto& element : elements) inputs.push_back(element.data());
+        arges::ElementValue result(call.result->size);
+        bulk(call, operands)(inputs, result.data(), 1);
+        if (std::memcmp(result.data(), call.result->zero, result.size()) != 0) return true;
+    }
+    return false;
 }
 
 /// Can a function be called for the elements of the left tensor where they are stored?
 bool is_in_place(const Operand& left, const std::vector<Operand>& operands) {
+    if (tensor_of(left).is_sparse() || has_sparse(operands)) return false;
     const auto& symmetry = tensor_of(left).symmetry();
     if (symmetry.trivial())
         return std::all_of(operands.begin(), operands.end(), [](const auto& operand) { return tensor_of(operand).symmetry().trivial(); });
@@ -222,60 +297,174 @@ bool is_in_place(const Operand& left, const std::vector<Operand>& operands) {
                        [&](const auto& operand) { return operand.labels == left.labels && tensor_of(operand).symmetry() == symmetry; });
 }
 
-std::vector<arges::AnyIndexedTensor> indexed(const std::vector<Operand>& operands) {
-    std::vector<arges::AnyIndexedTensor> result;
-    for (const auto& operand : operands) result.push_back(tensor_of(operand)[names_of(operand.labels)]);
+std::vector<arges::Factor> factors_of(const std::vector<Operand>& operands) {
+    std::vector<arges::Factor> result;
+    for (const auto& operand : operands) result.push_back(factor_of(operand));
     return result;
 }
 
 void assign_call(const Operand& left, const Call& call, const Number& beta, int sign) {
     if (names_zeros(left)) return;
-    const auto labels = all_labels(left, call.operands);
     std::vector<Operand> given, operands;
     for (const auto& product : call.operands) {
         given.push_back(product.operands[0]);
         operands.push_back(multiplied(product));
     }
+    for (std::size_t o = 0; o < operands.size() && operands.size() > 1 && !call.intersects; ++o)
+        if (tensor_of(operands[o]).is_sparse() && fills(call, operands, o))
+            operands[o].body = std::make_shared<Body>(Body{to_dense(tensor_of(operands[o]))});
     const auto& target = tensor_of(left);
     const bool adds = beta == Number(std::int64_t{1}), replaces = beta == Number(std::int64_t{0});
-    if (target.element() == call.result && labels == left.labels && sign > 0 && (adds || replaces) && is_in_place(left, operands)) {
-        target[names_of(left.labels)].apply(indexed(operands), bulk(call.loop), adds, arges::MapOver::all);
+    const auto labels = all_labels(distinct(left.labels), operands);
+    if (*target.kernels().type == *call.result->type && labels == left.labels && sign > 0 && (adds || replaces) &&
+        is_in_place(left, operands)) {
+        use(target.kernels());
+        arges::statements::apply(factor_of(left), factors_of(operands), target.kernels(), bulk(call, operands), adds);
         return;
     }
-    for (auto& operand : operands)
-        if (!tensor_of(operand).symmetry().trivial()) operand.body = std::make_shared<Body>(Body{unpacked(tensor_of(operand))});
-    const Operand values{std::make_shared<Body>(
-                             Body{AnyTensor(call.result, arges::Storage::dense, target.world(), extents_of(labels, left, call.operands))}),
-                         labels};
-    tensor_of(values)[names_of(labels)].apply(indexed(operands), bulk(call.loop), false, arges::MapOver::all);
-    AnyExpression right = tensor_of(values)[names_of(labels)];
-    right.terms()[0].summed = summed(left, {values});
-    right = fitted(left, std::move(right), given, false);
-    target[names_of(left.labels)].assign(sign < 0 ? -right : right, beta);
+    for (auto& operand : operands) operand = without_packing(operand);
+    const bool any_sparse = has_sparse(operands);
+    const auto dense_values = [&] {
+        auto places = operands;
+        places.push_back(left);
+        const Operand result{
+            std::make_shared<Body>(Body{made(*call.result, arges::Storage::dense, target.world(), extents_of(labels, places))}), labels};
+        use(*call.result);
+        arges::statements::apply(factor_of(result), factors_of(operands), *call.result, bulk(call, operands), false);
+        if (target.is_sparse()) result.body->tensor = to_sparse(result.body->tensor);
+        return result;
+    };
+    const auto values = any_sparse ? values_of(call, operands) : dense_values();
+    Product product{.operands = {values}};
+    if (target.is_sparse() && !says_places({values}, left.labels)) product = stored(left, product);
+    assign_terms(left, {fitted(left, product, given, false)}, beta, sign);
 }
 
-/// Where the labels of an operand are among those of the target.
-std::vector<std::size_t> places(const Operand& operand, const Operand& target) {
-    std::vector<std::size_t> result;
-    for (char label : operand.labels) {
-        result.push_back(target.labels.find(label));
-        if (result.back() == std::string::npos)
-            throw arges::Unsupported("a transform of elements by a tensor with more labels; assign sums of it to a tensor first");
+/// Calls f(combination) for all combinations of indices below some extents, the same on all ranks.
+template <class F>
+void for_each_combination(const std::vector<std::int64_t>& extents, F&& f) {
+    std::int64_t count = 1;
+    for (auto n : extents) count *= n;
+    std::vector<std::int64_t> index(extents.size(), 0);
+    for (std::int64_t i = 0; i < count; ++i) {
+        f(index);
+        for (std::size_t d = 0; d < index.size() && ++index[d] == extents[d]; ++d) index[d] = 0;
     }
-    return result;
 }
 
-/// @throws InvalidArgument for a label that has two lengths
-void require_extents(const std::vector<Operand>& others, const Operand& target, const std::vector<std::vector<std::size_t>>& place) {
-    for (std::size_t o = 0; o < others.size(); ++o)
-        for (std::size_t d = 0; d < place[o].size(); ++d)
-            if (tensor_of(others[o]).extents()[d] != tensor_of(target).extents()[place[o][d]])
-                throw InvalidArgument("transform: label '" + others[o].labels.substr(d, 1) + "' has lengths " +
-                                      std::to_string(tensor_of(others[o]).extents()[d]) + " and " +
-                                      std::to_string(tensor_of(target).extents()[place[o][d]]) + "; a label has one length");
-}
+/// The operands of a transform of a tensor, which are read where its elements are.
+class Transformed {
+public:
+    Transformed(const std::vector<Product>& products, const Loop& loop)
+        : target_((tensor_of(products.back().operands[0]), products.back().operands[0])),
+          own_(target_.body->tensor), loop_{&own_.kernels(), {}, loop, true} {
+        for (std::size_t o = 0; o + 1 < products.size(); ++o) {
+            operands_.push_back(multiplied(products[o]));
+            const auto& tensor = tensor_of(operands_.back());
+            places_.push_back(tensor.is_sparse() ? std::optional(stored_places(unpacked(tensor))) : std::nullopt);
+        }
+        labels_ = all_labels(target_.labels, operands_);
+        own_.world().agree([&] { require_extents(); });
+    }
+
+    void run() {
+        use(own_.kernels());
+        if (labels_.size() == target_.labels.size() && !is_repeated(target_.labels) && is_in_place(target_, operands_)) {
+            auto all_operands = operands_;
+            all_operands.push_back(target_);
+            const auto f = [this](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
+                std::memcpy(results, inputs.back(), count * own_.kernels().size);
+                bulk(loop_, operands_)({inputs.begin(), inputs.end() - 1}, results, count);
+            };
+            arges::statements::apply(factor_of(target_), factors_of(all_operands), own_.kernels(), f, false, {arges::MapOver::target});
+            return;
+        }
+        auto all = pairs_of(own_);
+        kept_.emplace(Pairs{{}, Values(own_.kernels())});
+        for (std::size_t i = 0; i < all.keys.size(); ++i) {
+            auto index = own_.index(all.keys[i]);
+            bool named = true;
+            for (std::size_t d = 0; d < index.size(); ++d) named = named && index[d] == index[target_.labels.find(target_.labels[d])];
+            if (!named) continue;
+            kept_->keys.push_back(all.keys[i]);
+            kept_->values.take(all.values, i);
+            indices_.push_back(std::move(index));
+        }
+        const auto more = labels_.substr(target_.labels.size());
+        for_each_combination(extents_of(more, operands_), [&](const auto& index) { change(index); });
+        use(own_.kernels());
+        own_.accumulate_pairs(kept_->keys, kept_->values.data(), std::ssize(kept_->keys), nullptr, own_.kernels().zero);
+    }
+
+private:
+    /// @throws InvalidArgument for a label that has two lengths
+    void require_extents() const {
+        auto all = operands_;
+        all.push_back(target_);
+        const auto extents = extents_of(labels_, all);
+        for (const auto& operand : all)
+            for (std::size_t d = 0; d < operand.labels.size(); ++d)
+                if (const auto length = tensor_of(operand).extents()[d], other = extents[labels_.find(operand.labels[d])]; length != other)
+                    throw InvalidArgument("transform: label '" + operand.labels.substr(d, 1) + "' has lengths " + std::to_string(length) +
+                                          " and " + std::to_string(other) + "; a label has one length");
+    }
+
+    /// Keys of an operand, with indices of the labels that the target has not.
+    std::vector<std::int64_t> keys(const Operand& operand, const std::vector<std::int64_t>& more) const {
+        std::vector<std::int64_t> result;
+        for (const auto& index : indices_) {
+            std::vector<std::int64_t> there;
+            for (char label : operand.labels) {
+                const auto place = labels_.find(label);
+                there.push_back(place < index.size() ? index[place] : more[place - index.size()]);
+            }
+            result.push_back(tensor_of(operand).key(there));
+        }
+        return result;
+    }
+
+    void change(const std::vector<std::int64_t>& more) {
+        std::vector<char> is_there(indices_.size(), 1);
+        std::vector<Values> found;
+        for (std::size_t o = 0; o < operands_.size(); ++o) {
+            const auto where = keys(operands_[o], more);
+            found.push_back(read(tensor_of(operands_[o]), where));
+            if (!places_[o]) continue;
+            auto stored = read(*places_[o], where);
+            for (std::size_t i = 0; i < is_there.size(); ++i) is_there[i] = is_there[i] != 0 && *stored.at(i) != 0 ? 1 : 0;
+        }
+        std::vector<Values> inputs;
+        std::vector<const void*> data;
+        for (const auto& operand : operands_) inputs.emplace_back(tensor_of(operand).kernels());
+        Values changed(own_.kernels());
+        for (std::size_t i = 0; i < is_there.size(); ++i) {
+            if (is_there[i] == 0) continue;
+            changed.take(kept_->values, i);
+            for (std::size_t o = 0; o < inputs.size(); ++o) inputs[o].take(found[o], i);
+        }
+        for (auto& input : inputs) data.push_back(input.data());
+        bulk(loop_, operands_)(data, changed.data(), changed.count());
+        for (std::int64_t i = 0, from = 0; i < std::ssize(is_there); ++i)
+            if (is_there[i] != 0) std::memcpy(kept_->values.at(i), changed.at(from++), own_.kernels().size);
+    }
+
+    const Operand target_;
+    AnyTensor& own_;
+    const Call loop_;
+    std::vector<Operand> operands_{};
+    std::vector<std::optional<AnyTensor>> places_{};
+    std::string labels_{};
+    std::optional<Pairs> kept_{};
+    std::vector<std::vector<std::int64_t>> indices_{};
+};
 
 }  // namespace
+
+const AnyTensor& tensor_of(const Operand& operand) {
+    if (operand.body == nullptr)
+        throw InvalidArgument("a tensor that was made without arguments; assign a tensor with a shape to it before it is used");
+    return operand.body->tensor;
+}
 
 Labels names_of(const std::string& labels) {
     std::vector<std::string> names;
@@ -286,67 +475,60 @@ Labels names_of(const std::string& labels) {
     return {names};
 }
 
+std::string all_labels(const std::string& first, const std::vector<Operand>& operands) {
+    std::string result = first;
+    for (const auto& operand : operands)
+        for (char label : operand.labels)
+            if (result.find(label) == std::string::npos) result.push_back(label);
+    return result;
+}
+
+std::vector<std::int64_t> extents_of(const std::string& labels, const std::vector<Operand>& operands) {
+    std::vector<std::int64_t> result(labels.size(), 0);
+    for (const auto& operand : operands)
+        for (std::size_t d = 0; d < operand.labels.size(); ++d)
+            if (const auto place = labels.find(operand.labels[d]); place != std::string::npos)
+                result[place] = tensor_of(operand).extents()[d];
+    return result;
+}
+
 void assign(const Operand& left, const Formula& right, const Number& beta, int sign) {
     if (right.call)
         assign_call(left, *right.call, beta, sign);
     else
         assign_sum(left, right.sum, beta, sign);
+    if (left.body->handle != nullptr) left.body->handle->tell_stored();
 }
 
-void change(const std::vector<Product>& operands, const Loop& loop) {
-    const auto& target = operands.back().operands[0];
-    auto& own = target.body->tensor;
-    std::vector<Operand> others;
-    std::vector<std::vector<std::size_t>> place;
-    for (std::size_t o = 0; o + 1 < operands.size(); ++o) {
-        place.push_back(places(operands[o].operands[0], target));
-        others.push_back(multiplied(operands[o]));
-    }
-    if (!is_repeated(target.labels) && is_in_place(target, others)) {
-        others.push_back(target);
-        const auto f = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
-            std::memcpy(results, inputs.back(), count * own.kernels().size);
-            bulk(loop)(inputs, results, count);
-        };
-        own[names_of(target.labels)].apply(indexed(others), f, false, arges::MapOver::target);
-        return;
-    }
-    auto pairs = pairs_of(own);
-    Indices indices(own);
-    const auto own_places = places(target, target);
-    std::vector<std::vector<std::int64_t>> keys(others.size()), strides;
-    for (const auto& other : others) strides.push_back(strides_of(tensor_of(other)));
-    own.world().agree([&] { require_extents(others, target, place); });
-    pairs.keep([&](std::int64_t i) {
-        const auto& index = indices.of(pairs.keys[i]);
-        for (std::size_t d = 0; d < index.size(); ++d)
-            if (index[d] != index[own_places[d]]) return false;
-        for (std::size_t o = 0; o < keys.size(); ++o) {
-            std::int64_t key = 0;
-            for (std::size_t d = 0; d < place[o].size(); ++d) key += index[place[o][d]] * strides[o][d];
-            keys[o].push_back(key);
-        }
-        return true;
-    });
-    std::vector<Values> read_values;
-    std::vector<const void*> inputs;
-    for (std::size_t o = 0; o < keys.size(); ++o) read_values.push_back(read(tensor_of(others[o]), keys[o]));
-    for (auto& values : read_values) inputs.push_back(values.data());
-    loop(std::ssize(pairs.keys), inputs.data(), pairs.values.data());
-    put_back(own, pairs);
+std::int64_t& estimated_flops() {
+    static std::int64_t flops = 0;
+    return flops;
 }
+
+void change(const std::vector<Product>& operands, const Loop& loop) { Transformed(operands, loop).run(); }
+
+namespace {
+
+AnyExpression expression_of(const Product& product) {
+    const auto factor = [](const Operand& operand) -> AnyExpression { return tensor_of(operand)[names_of(operand.labels)]; };
+    auto result = factor(product.operands[0]);
+    for (std::size_t i = 1; i < product.operands.size(); ++i) result = result * factor(product.operands[i]);
+    return product.factor == Number(std::int64_t{1}) ? result : product.factor * result;
+}
+
+}  // namespace
 
 Number number_of_terms(const Formula& formula) {
     if (formula.call) {
         const auto& first = tensor_of(formula.call->operands[0].operands[0]);
-        const Operand sum{std::make_shared<Body>(Body{AnyTensor(formula.call->result, arges::Storage::dense, first.world(), {})}), ""};
+        const Operand sum{std::make_shared<Body>(Body{made(*formula.call->result, arges::Storage::dense, first.world(), {})}), ""};
         assign(sum, formula, std::int64_t{0}, 1);
         return tensor_of(sum).sum();
     }
     std::optional<AnyExpression> all;
     for (const auto& product : formula.sum) {
         if (product.operands.empty()) throw InvalidArgument("a number beside tensors, as a number; add it to the result");
-        const auto term = expression_of(product.operands[0], product);
+        const auto term = expression_of(product);
         all = all ? *all + term : term;
     }
     return arges::total(*all);

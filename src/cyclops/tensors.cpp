@@ -1,11 +1,12 @@
 // Tensors as programs for Cyclops see them: fields, copies, symmetries, reductions, printing.
-#include "arges/element_functions.hpp"
 #include "arges/error.hpp"
 #include "cyclops/body.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <sstream>
 
 namespace CTF_int {
@@ -14,8 +15,6 @@ using arges::AnyTensor;
 using arges::InvalidArgument;
 
 namespace {
-
-arges::ElementType type_of(Element element) { return static_cast<arges::ElementType>(element); }
 
 /// The symmetry of a vector of STRUCTUREs, of which the last is not looked at; null means none.
 arges::Symmetry symmetry_of(int order, const int* relations) {
@@ -53,6 +52,32 @@ double random_part(std::int64_t key, std::uint64_t seed) {
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
+bool is_integer(arges::ElementType type) {
+    return type == arges::ElementType::int16 || type == arges::ElementType::int32 || type == arges::ElementType::int64;
+}
+
+/// So many elements at random places, of which each rank finds its share; fewer where places are the same.
+void random_sparse(tensor& handle, std::uint64_t seed, double low, double high, double fraction) {
+    auto& own = of(handle);
+    own.erase();
+    const auto type = own.element();
+    const auto size = own.size(), ranks = own.world().size();
+    Pairs pairs{{}, Values(own.kernels())};
+    const auto wanted = static_cast<std::int64_t>(std::llround(fraction * static_cast<double>(size)));
+    for (auto i = own.world().rank(); i < wanted; i += ranks) {
+        const bool all = wanted == size;
+        const auto key = all ? i : std::min(static_cast<std::int64_t>(random_part(i, seed * 3) * static_cast<double>(size)), size - 1);
+        const auto canonical = own.canonical_key(own.index(key));
+        if (canonical.zero) continue;
+        const double value = low + random_part(canonical.key, seed) * (high - low);
+        const auto element = arges::element_from(is_integer(type) ? arges::Number(static_cast<std::int64_t>(value)) : value, type);
+        pairs.keys.push_back(canonical.key);
+        pairs.values.add(element.data());
+    }
+    own.write_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), arges::Duplicates::keep_first);
+    handle.tell_stored();
+}
+
 template <class T>
 void replace(T*& array, const std::vector<T>& values) {
     delete[] array;
@@ -63,8 +88,9 @@ void replace(T*& array, const std::vector<T>& values) {
 /// The smallest absolute value. Collective.
 double least_magnitude(const AnyTensor& tensor) {
     const auto labels = arges::all_labels(tensor.order());
+    use(tensor.kernels());
     AnyTensor magnitudes(arges::ElementType::float64, arges::Storage::dense, tensor.world(), tensor.extents());
-    const auto& kernels = tensor.kernels();
+    const auto& kernels = arges::element_kernels(tensor.element());
     const auto f = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
         const auto* const from = static_cast<const char*>(inputs[0]);
         for (std::int64_t i = 0; i < count; ++i)
@@ -82,10 +108,30 @@ AnyTensor& of(const tensor& handle) {
     if (handle.body() == nullptr)
         throw InvalidArgument("a tensor that was made without arguments; assign a tensor with a shape to it before it is used");
     if (handle.body()->is_given) take_back(*handle.body());
+    use(handle.body()->tensor.kernels());
     return handle.body()->tensor;
 }
 
+AnyTensor made(const arges::ElementKernels& kernels, arges::Storage storage, const arges::World& world, std::vector<std::int64_t> extents) {
+    const auto own_storage = extents.empty() ? arges::Storage::dense : storage;
+    return AnyTensor(kernels, own_storage, world, std::move(extents), {}, "");
+}
+
+AnyTensor to_dense(const AnyTensor& tensor) {
+    use(tensor.kernels());
+    if (!tensor.is_sparse()) return tensor;
+    AnyTensor result(tensor.kernels(), arges::Storage::dense, tensor.world(), tensor.extents(), tensor.symmetry(), "");
+    auto pairs = pairs_of(tensor);
+    result.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr, tensor.kernels().zero);
+    return result;
+}
+
+AnyTensor to_sparse(const AnyTensor& tensor) {
+    return tensor.is_sparse() ? tensor : tensor.sparse_where([](const void*) { return true; }, 0);
+}
+
 AnyTensor unpacked(AnyTensor tensor) {
+    use(tensor.kernels());
     if (!tensor.symmetry().trivial()) tensor = tensor.with_symmetry(arges::Symmetry::none(tensor.order()));
     return tensor;
 }
@@ -108,6 +154,7 @@ tensor& tensor::operator=(const tensor& other) {
 }
 
 tensor::~tensor() {
+    if (body_) body_->handle = nullptr;
     delete[] lens;
     delete[] sym;
     delete[] name;
@@ -123,7 +170,6 @@ void tensor::set_name(const char* text) {
 }
 
 void tensor::become(const std::shared_ptr<Body>& body, const tensor& like, const CTF::World* world) {
-    sr = like.sr;
     hold(body, world == nullptr ? *like.wrld : *world);
 }
 
@@ -131,19 +177,28 @@ void tensor::hold(const std::shared_ptr<Body>& body, const CTF::World& world) {
     auto* const own_world = new CTF::World(world);
     delete wrld;
     wrld = own_world;
+    if (body_) body_->handle = nullptr;
     body_ = body;
+    body_->handle = this;
     const auto& own = body->tensor;
+    sr = algebra_of(own.kernels());
     order = own.order();
     replace(lens, own.extents());
     replace(sym, relations_of(own.symmetry(), order));
-    size = own.stored();
-    nnz_tot = own.stored();
+    tell_stored();
 }
 
-void tensor::require_element(Element element) const {
-    if (of(*this).element() != type_of(element))
-        throw InvalidArgument(of(*this).title() + " has elements of type " + arges::to_string(of(*this).element()) + ", not " +
-                              arges::to_string(type_of(element)) + "; convert them by a Function");
+void tensor::tell_stored() {
+    const auto& own = body_->tensor;
+    is_sparse = own.is_sparse();
+    size = nnz_tot = own.stored();
+}
+
+void tensor::require_element(const std::type_info& type) const {
+    const auto& own = of(*this);
+    if (*own.kernels().type != type)
+        throw InvalidArgument(own.title() + " has elements of type " + own.kernels().type->name() + ", not " + type.name() +
+                              "; convert them by a Function");
 }
 
 void tensor::require_order(int dimensions) const {
@@ -153,38 +208,75 @@ void tensor::require_order(int dimensions) const {
 }
 
 bool tensor::has_symmetry() const { return body_ != nullptr && !body_->tensor.symmetry().trivial(); }
+
 std::int64_t tensor::get_tot_size(bool packed) const {
-    return body_ == nullptr ? 0 : packed ? body_->tensor.stored() : body_->tensor.size();
+    if (body_ == nullptr) return 0;
+    const auto& own = body_->tensor;
+    if (!packed || !own.is_sparse()) return packed ? own.stored() : own.size();
+    std::int64_t result = 1;
+    for (const auto& slot : own.symmetry().slots()) {
+        const auto dims = slot.dimensions();
+        const bool hollow = slot.kind == arges::NodeKind::antisymmetric || slot.kind == arges::NodeKind::hollow;
+        std::int64_t orbits = 1;
+        const auto k = std::ssize(dims), n = own.extents()[dims[0]];
+        for (std::int64_t i = 0; i < k; ++i) orbits = orbits * (hollow ? n - i : n + i) / (i + 1);
+        result *= orbits;
+    }
+    return result;
 }
-void tensor::set_zero() { of(*this).fill(std::int64_t{0}); }
+
+void tensor::set_zero() {
+    auto& own = of(*this);
+    if (own.is_sparse())
+        own.erase();
+    else
+        own.fill_with(own.kernels().zero);
+    tell_stored();
+}
+
+void tensor::addinv() {
+    auto& own = of(*this);
+    const auto& kernels = own.kernels();
+    own.world().agree([&] {
+        if (!kernels.has_negative) throw InvalidArgument(own.title() + ": addinv() of elements without negatives; use a Group or a Ring");
+    });
+    auto pairs = pairs_of(own);
+    for (std::int64_t i = 0; i < pairs.values.count(); ++i) kernels.multiple(-1, pairs.values.at(i), pairs.values.at(i));
+    own.accumulate_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), nullptr, kernels.zero);
+}
 
 void tensor::free_self() {
+    if (body_) body_->handle = nullptr;
     body_.reset();
     order = 0;
     size = nnz_tot = 0;
 }
 
-void tensor::make(Element element, algstrct* ring, int dimensions, const std::int64_t* lengths, const int* symmetry,
+void tensor::make(const algstrct& algebra, bool sparse, int dimensions, const std::int64_t* lengths, const int* symmetry,
                   const CTF::World& world, const char* text) {
     const std::vector<std::int64_t> extents(lengths, lengths + dimensions);
     set_name(text);
-    sr = ring;
-    hold(std::make_shared<Body>(Body{
-             AnyTensor(type_of(element), arges::Storage::dense, world.body()->world, extents, symmetry_of(dimensions, symmetry), name)}),
+    const auto& kernels = kernels_of(algebra);
+    use(kernels);
+    const auto tree = symmetry_of(dimensions, symmetry);
+    hold(std::make_shared<Body>(Body{AnyTensor(kernels, sparse && dimensions > 0 ? arges::Storage::sparse : arges::Storage::dense,
+                                               world.body()->world, extents, tree.trivial() ? arges::GivenSymmetry() : tree, name)}),
          world);
 }
 
-void tensor::make(Element element, algstrct* ring, int dimensions, const int* lengths, const int* symmetry, const CTF::World& world,
+void tensor::make(const algstrct& algebra, bool sparse, int dimensions, const int* lengths, const int* symmetry, const CTF::World& world,
                   const char* text) {
-    make(element, ring, dimensions, std::vector<std::int64_t>(lengths, lengths + dimensions).data(), symmetry, world, text);
+    make(algebra, sparse, dimensions, std::vector<std::int64_t>(lengths, lengths + dimensions).data(), symmetry, world, text);
 }
 
 void tensor::make_like(const tensor& other, const CTF::World& world) {
-    make(static_cast<Element>(of(other).element()), other.sr, other.order, other.lens, other.sym, world, other.name);
+    of(other);
+    make(*other.sr, other.is_sparse, other.order, other.lens, other.sym, world, other.name);
 }
 
 void tensor::make_with(const tensor& other, const int* symmetry) {
-    make(static_cast<Element>(of(other).element()), other.sr, other.order, other.lens, symmetry, *other.wrld, other.name);
+    of(other);
+    make(*other.sr, other.is_sparse, other.order, other.lens, symmetry, *other.wrld, other.name);
     auto& own = of(*this);
     auto pairs = pairs_of(of(other));
     Indices indices(own);
@@ -193,20 +285,22 @@ void tensor::make_with(const tensor& other, const int* symmetry) {
         return indices.is_stored();
     });
     put_back(own, pairs);
+    tell_stored();
 }
 
 void tensor::set_all(const void* value) {
-    const Formula number{.sum = {{arges::number_from(value, of(*this).element())}}};
+    of(*this);
     std::string labels;
     for (int d = 0; d < order; ++d) labels.push_back(static_cast<char>(d + 1));
-    assign({body_, labels}, number, std::int64_t{0}, 1);
+    assign({body_, labels}, *Term::of_value(*sr, value).formula(), std::int64_t{0}, 1);
 }
 
 void tensor::random(double low, double high, double fraction) {
     auto& own = of(*this);
     const auto seed = ++wrld->body()->fills;
+    if (own.is_sparse()) return random_sparse(*this, seed, low, high, fraction);
     const auto type = own.element();
-    const bool is_whole = type == arges::ElementType::int16 || type == arges::ElementType::int32 || type == arges::ElementType::int64;
+    const bool is_whole = is_integer(type);
     if (!is_whole) own.fill_random(seed, low, high);
     if (!is_whole && fraction >= 1) return;
     auto pairs = pairs_of(own);
@@ -221,19 +315,38 @@ void tensor::random(double low, double high, double fraction) {
 }
 
 void tensor::make_reshaped(const tensor& source, const std::vector<std::int64_t>& lengths) {
-    become(std::make_shared<Body>(Body{unpacked(of(source)).reshaped(lengths)}), source, nullptr);
+    const auto whole = unpacked(of(source));
+    const auto wanted = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{1}, std::multiplies<>());
+    whole.world().agree([&] {
+        if (whole.is_sparse() && (wanted != whole.size() || lengths.empty()))
+            throw InvalidArgument("reshape of " + std::to_string(whole.size()) + " elements into " + std::to_string(wanted) +
+                                  "; give lengths with the same product");
+    });
+    auto reshaped = whole.is_sparse() ? made(whole.kernels(), arges::Storage::sparse, whole.world(), lengths) : whole.reshaped(lengths);
+    if (whole.is_sparse()) {
+        auto pairs = pairs_of(whole);
+        reshaped.write_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), arges::Duplicates::refuse);
+    }
+    become(std::make_shared<Body>(Body{std::move(reshaped)}), source, nullptr);
 }
 
 void tensor::add_reshaped(const tensor& source, const void* alpha, const void* beta) {
     auto& own = of(*this);
-    const auto labels = arges::all_labels(order);
-    auto right = number_of(alpha, own.element()) * unpacked(of(source)).reshaped(own.extents())[labels];
-    if (!own.symmetry().trivial()) right.terms()[0].projection = arges::Projection::canonical;
-    own[labels].assign(right, number_of(beta, own.element()));
+    tensor reshaped;
+    reshaped.make_reshaped(source, own.extents());
+    const std::vector<std::int64_t> begin(order, 0), end = own.extents();
+    put_slice(begin.data(), end.data(), beta, reshaped, begin.data(), end.data(), alpha);
 }
 
 void tensor::reduce_to(CTF::OP op, void* result) const {
-    const auto& own = of(*this);
+    const auto& stored = of(*this);
+    if (op == CTF::OP_SUM && (is_own(stored.kernels()) || stored.is_sparse())) {
+        arges::ElementValue sum(stored.kernels().size);
+        arges::statements::total({{.factors = {stored.labelled(arges::all_labels(order))}}}, stored.kernels(), sum.data());
+        std::memcpy(result, sum.data(), program_bytes(stored.kernels()));
+        return;
+    }
+    const auto own = to_dense(stored);
     const auto number = [&](double value) {
         arges::with_element_type(own.element(), [&]<class T>() {
             *static_cast<T*>(result) = static_cast<arges::real_of<T>>(std::is_integral_v<T> ? std::round(value) : value);
@@ -252,16 +365,16 @@ void tensor::reduce_to(CTF::OP op, void* result) const {
 
 double tensor::norm(int which) const {
     const auto& own = of(*this);
-    return which == 1 ? own.norm1() : which == 2 ? own.norm() : own.norm_max();
+    return which == 2 ? own.norm() : which == 1 ? to_dense(own).norm1() : to_dense(own).norm_max();
 }
 
 void tensor::compare_to(const tensor& other, FILE* file, double cutoff) const {
-    const auto& own = of(*this);
-    const auto& kernels = own.kernels();
-    own.world().agree([&] { other.require_element(static_cast<Element>(own.element())); });
+    const auto own = to_dense(of(*this));
+    const auto& kernels = arges::element_kernels(own.element());
+    own.world().agree([&] { other.require_element(*own.kernels().type); });
     Values mine(own.kernels()), others(own.kernels());
     own.gather_all(mine.room());
-    of(other).gather_all(others.room());
+    to_dense(of(other)).gather_all(others.room());
     own.world().agree([&] {
         if (mine.count() != others.count()) throw InvalidArgument("compare: tensors of different shapes; give tensors of one shape");
     });
@@ -283,7 +396,7 @@ void tensor::compare_to(const tensor& other, FILE* file, double cutoff) const {
 
 void tensor::print_to(FILE* file, double cutoff) const {
     std::ostringstream text;
-    of(*this).print(text, std::max(cutoff, 0.0));
+    to_dense(of(*this)).print(text, std::max(cutoff, 0.0));
     if (wrld->rank == 0) std::fputs(text.str().c_str(), file);
     std::fflush(file);
 }

@@ -88,7 +88,9 @@ Term Term::operator*(const Term& other) const {
     Formula result;
     for (const auto& a : without_call(*this).sum)
         for (const auto& b : without_call(other).sum) {
-            result.sum.push_back({product(a.factor, b.factor), a.operands});
+            if (!a.element.empty() && !b.element.empty())
+                throw InvalidArgument("a product with two factors that are no numbers; put one of them into a Scalar");
+            result.sum.push_back({product(a.factor, b.factor), a.operands, a.element.empty() ? b.element : a.element});
             auto& operands = result.sum.back().operands;
             operands.insert(operands.end(), b.operands.begin(), b.operands.end());
         }
@@ -100,8 +102,13 @@ Term Term::operator-(const Term& other) const { return sum_of(*this, other, -1);
 Term Term::of_number(double number) { return term_of({.sum = {{number_of(number)}}}); }
 Term Term::of_number(std::int64_t number) { return term_of({.sum = {{number}}}); }
 Term Term::of_number(std::complex<double> number) { return number.imag() == 0 ? of_number(number.real()) : term_of({.sum = {{number}}}); }
-Term Term::of_value(Element element, const void* value) {
-    return term_of({.sum = {{number_of(value, static_cast<arges::ElementType>(element))}}});
+Term Term::of_value(const algstrct& algebra, const void* value) {
+    const auto& operations = algebra.operations;
+    if (operations.element != Element::other)
+        return term_of({.sum = {{number_of(value, static_cast<arges::ElementType>(operations.element))}}});
+    const auto* const bytes = static_cast<const char*>(value);
+    const std::vector<char> element(bytes, bytes + operations.size);
+    return term_of({.sum = {{.element = element == operations.one ? std::vector<char>() : element}}});
 }
 
 double Term::value() const { return complex_of(number_of_terms(*formula_)).real(); }
@@ -115,11 +122,17 @@ std::int64_t Term::integer() const {
 void Term::assign(const Term& right, bool keeps, int sign) const {
     const auto& sum = without_call(*this).sum;
     if (sum.size() != 1 || sum[0].operands.size() != 1) throw InvalidArgument("assignment to an expression; assign to one tensor");
-    CTF_int::assign(sum[0].operands[0], *right.formula(), keeps ? sum[0].factor : Number(std::int64_t{0}), sign);
+    const auto& left = sum[0].operands[0];
+    tensor_of(left);
+    const auto& zero = algebra_of(left.body->tensor.kernels())->operations.zero;
+    if (keeps && !sum[0].element.empty() && sum[0].element != zero)
+        throw arges::Unsupported("an output times an element that is no number; multiply it by a Scalar in a statement before");
+    if (!sum[0].element.empty()) keeps = false;
+    CTF_int::assign(left, *right.formula(), keeps ? sum[0].factor : Number(std::int64_t{0}), sign);
 }
 
-Term Term::of_function(Element result, const std::vector<Term>& operands, const Loop& loop) {
-    return term_of({.call = Call{static_cast<arges::ElementType>(result), operands_of(operands), loop}});
+Term Term::of_function(const algstrct& result, const std::vector<Term>& operands, const Loop& loop, bool intersects) {
+    return term_of({.call = Call{&kernels_of(result), operands_of(operands), loop, intersects}});
 }
 
 void Term::transform(const std::vector<Term>& operands, const Loop& loop) { change(operands_of(operands), loop); }
@@ -131,6 +144,8 @@ namespace CTF {
 namespace {
 
 std::shared_ptr<const CTF_int::Formula> labelled(CTF_int::tensor* tensor, const char* labels) {
+    if (tensor->body() == nullptr)  // to be made by a decomposition
+        return std::make_shared<const CTF_int::Formula>(CTF_int::Formula{.sum = {{std::int64_t{1}, {{nullptr, labels}}}}});
     CTF_int::of(*tensor);
     const std::string given(labels, strnlen(labels, tensor->order));
     if (given.size() < static_cast<std::size_t>(tensor->order))
