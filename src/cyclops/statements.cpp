@@ -303,8 +303,11 @@ std::vector<arges::Factor> factors_of(const std::vector<Operand>& operands) {
     return result;
 }
 
-void assign_call(const Operand& left, const Call& call, const Number& beta, int sign) {
+void assign_call(const Operand& left, Call call, const Number& beta, int sign) {
     if (names_zeros(left)) return;
+    const auto& target = tensor_of(left);
+    const bool is_same = *target.kernels().type == *call.result->type;
+    if (is_same) call.result = &target.kernels();  // what the function gives is added as the target adds
     std::vector<Operand> given, operands;
     for (const auto& product : call.operands) {
         given.push_back(product.operands[0]);
@@ -313,11 +316,9 @@ void assign_call(const Operand& left, const Call& call, const Number& beta, int 
     for (std::size_t o = 0; o < operands.size() && operands.size() > 1 && !call.intersects; ++o)
         if (tensor_of(operands[o]).is_sparse() && fills(call, operands, o))
             operands[o].body = std::make_shared<Body>(Body{to_dense(tensor_of(operands[o]))});
-    const auto& target = tensor_of(left);
     const bool adds = beta == Number(std::int64_t{1}), replaces = beta == Number(std::int64_t{0});
     const auto labels = all_labels(distinct(left.labels), operands);
-    if (*target.kernels().type == *call.result->type && labels == left.labels && sign > 0 && (adds || replaces) &&
-        is_in_place(left, operands)) {
+    if (is_same && labels == left.labels && sign > 0 && (adds || replaces) && is_in_place(left, operands)) {
         use(target.kernels());
         arges::statements::apply(factor_of(left), factors_of(operands), target.kernels(), bulk(call, operands), adds);
         return;
