@@ -61,6 +61,8 @@ typedef std::function<void(std::int64_t count, void const* const* in, void* out)
 
 /// Multiplications and additions of products so far, as if all tensors were dense.
 std::int64_t& estimated_flops();
+/// Bytes that tensors of all worlds hold on this rank.
+std::int64_t get_tensor_data_bytes_allocated();
 /// Prime factors of n, ascending, allocated by malloc().
 void factorize(int n, int* nfactor, int** factor);
 

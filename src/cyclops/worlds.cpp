@@ -6,9 +6,19 @@ namespace CTF {
 
 namespace {
 
+/// All worlds so far.
+std::vector<std::weak_ptr<CTF_int::WorldBody>>& bodies() {
+    static std::vector<std::weak_ptr<CTF_int::WorldBody>> all;
+    return all;
+}
+
 std::shared_ptr<CTF_int::WorldBody> body_of(MPI_Comm comm) {
-    return std::static_pointer_cast<CTF_int::WorldBody>(
-        arges::attached(comm, [&] { return std::make_shared<CTF_int::WorldBody>(CTF_int::WorldBody{arges::World(comm)}); }));
+    return std::static_pointer_cast<CTF_int::WorldBody>(arges::attached(comm, [&] {
+        auto body = std::make_shared<CTF_int::WorldBody>(CTF_int::WorldBody{arges::World(comm)});
+        std::erase_if(bodies(), [](const auto& old) { return old.expired(); });
+        bodies().emplace_back(body);
+        return body;
+    }));
 }
 
 }  // namespace
@@ -36,6 +46,13 @@ World& get_universe() {
 }  // namespace CTF
 
 namespace CTF_int {
+
+std::int64_t get_tensor_data_bytes_allocated() {
+    std::int64_t bytes = 0;
+    for (const auto& body : CTF::bodies())
+        if (const auto world = body.lock()) bytes += world->world.memory_in_use();
+    return bytes;
+}
 
 void factorize(int n, int* nfactor, int** factor) {
     std::vector<int> primes;
