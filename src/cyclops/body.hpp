@@ -165,6 +165,8 @@ Values read(const arges::AnyTensor& tensor, std::span<const std::int64_t> keys);
 void put_stored(arges::AnyTensor& own, std::span<const std::int64_t> keys, const void* values, const void* alpha, const void* beta);
 /// The elements of all dimensions unpacked. Collective.
 arges::AnyTensor unpacked(arges::AnyTensor tensor);
+/// Does a label occur twice?
+bool is_repeated(const std::string& labels);
 /// The labels of some operands, each once, after others.
 std::string all_labels(const std::string& first, const std::vector<Operand>& operands);
 /// Lengths of labels in operands.

@@ -136,7 +136,7 @@ void put_stored(AnyTensor& own, std::span<const std::int64_t> keys, const void* 
     }
     Pairs given{{keys.begin(), keys.end()}, Values(own.kernels())};
     own.world().agree([&] {
-        std::memcpy(given.values.room()(count), values, count * own.kernels().size);
+        std::copy_n(static_cast<const char*>(values), count * own.kernels().size, static_cast<char*>(given.values.room()(count)));
         Indices indices(own);
         given.keep([&](std::int64_t i) {
             indices.of(keys[i]);

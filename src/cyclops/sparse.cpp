@@ -59,7 +59,7 @@ arges::statements::BulkFunction bulk(const Call& call, const std::vector<Operand
         loop(count, given.data(), const_cast<void*>(to));
         if (to == results) return;
         Values changed(*result, to, count);
-        std::memcpy(results, changed.data(), count * result->size);
+        std::copy_n(changed.data(), count * result->size, static_cast<char*>(results));
     };
 }
 

@@ -61,8 +61,6 @@ bool is_exchanged(const std::vector<Operand>& operands, const std::string& group
     return true;
 }
 
-bool is_repeated(const std::string& labels) { return std::set<char>(labels.begin(), labels.end()).size() < labels.size(); }
-
 /// Is one element of each orbit over a group taken as it is? If each operand that has labels of it has the whole group, or exchanging equal
 /// tensors changes nothing. @param is_product  whose symmetry Arges finds by itself, but for an even number of antisymmetric operands,
 /// whose product is stored as antisymmetric nevertheless
@@ -374,7 +372,7 @@ public:
             auto all_operands = operands_;
             all_operands.push_back(target_);
             const auto f = [this](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
-                std::memcpy(results, inputs.back(), count * own_.kernels().size);
+                std::copy_n(static_cast<const char*>(inputs.back()), count * own_.kernels().size, static_cast<char*>(results));
                 bulk(loop_, operands_)({inputs.begin(), inputs.end() - 1}, results, count);
             };
             arges::statements::apply(factor_of(target_), factors_of(all_operands), own_.kernels(), f, false, {arges::MapOver::target});
@@ -466,6 +464,8 @@ const AnyTensor& tensor_of(const Operand& operand) {
         throw InvalidArgument("a tensor that was made without arguments; assign a tensor with a shape to it before it is used");
     return operand.body->tensor;
 }
+
+bool is_repeated(const std::string& labels) { return std::set<char>(labels.begin(), labels.end()).size() < labels.size(); }
 
 Labels names_of(const std::string& labels) {
     std::vector<std::string> names;

@@ -6,6 +6,7 @@
 
 namespace CTF_int {
 
+using arges::AnyTensor;
 using arges::InvalidArgument;
 using arges::Number;
 
@@ -76,6 +77,26 @@ std::vector<Product> operands_of(const std::vector<Term>& terms) {
     return result;
 }
 
+/// A sum of dense tensors with the same labels and symmetry as one tensor, so that it is multiplied once; other ones as they are.
+/// Collective.
+Formula summed_up(const Formula& formula) {
+    const auto& sum = formula.sum;
+    if (sum.size() < 2 || sum[0].operands.size() != 1) return formula;
+    const auto& first = sum[0].operands[0];
+    const auto& like = tensor_of(first);
+    for (const auto& term : sum) {
+        if (term.operands.size() != 1 || term.operands[0].labels != first.labels || is_repeated(first.labels)) return formula;
+        const auto& tensor = tensor_of(term.operands[0]);
+        if (tensor.is_sparse() || tensor.symmetry() != like.symmetry() || tensor.extents() != like.extents() ||
+            &tensor.kernels() != &like.kernels() || !(tensor.world() == like.world()))
+            return formula;
+    }
+    const AnyTensor values(like.kernels(), arges::Storage::dense, like.world(), like.extents(), like.symmetry(), "");
+    const Operand result{std::make_shared<Body>(Body{values}), first.labels};
+    assign(result, formula, std::int64_t{0}, 1);
+    return {.sum = {{.operands = {result}}}};
+}
+
 }  // namespace
 
 Number number_of(const void* value, arges::ElementType type) {
@@ -86,8 +107,9 @@ Number number_of(const void* value, arges::ElementType type) {
 
 Term Term::operator*(const Term& other) const {
     Formula result;
-    for (const auto& a : without_call(*this).sum)
-        for (const auto& b : without_call(other).sum) {
+    const auto left = summed_up(without_call(*this)), right = summed_up(without_call(other));
+    for (const auto& a : left.sum)
+        for (const auto& b : right.sum) {
             if (!a.element.empty() && !b.element.empty())
                 throw InvalidArgument("a product with two factors that are no numbers; put one of them into a Scalar");
             result.sum.push_back({product(a.factor, b.factor), a.operands, a.element.empty() ? b.element : a.element});

@@ -150,7 +150,7 @@ struct Case {
         return std::string(all.begin(), all.end());
     }
 
-    /// A product of one to three tensors into one.
+    /// A product of one to three tensors, the first of which may be a sum of two, into one.
     void statement() {
         int const count = 1 + numbers.below(3);
         bool const adds = numbers.below(2) == 0;
@@ -166,6 +166,15 @@ struct Case {
             operands.push_back(tensor(names[o], sparse, references[o]));
             text += (o > 0 ? " * " : "") + std::string(sparse ? "sparse " : "") + names[o];
             all += names[o];
+        }
+        bool const is_sum = numbers.below(3) == 0;
+        Reference<T> summand;
+        bool const sparse_summand = numbers.below(3) == 0;
+        Tensor<T> D = tensor(names[0], sparse_summand, summand);
+        if (is_sum) {
+            text = "(" + std::string(sparse_summand ? "sparse + " : "dense + ") + text + ")";
+            for (std::size_t i = 0; i < summand.values.size(); ++i) summand.values[i] = A::add(summand.values[i], references[0].values[i]);
+            references[0] = summand;
         }
         std::string const left = numbers.below(2) == 0 ? labels(numbers.below(4)) : distinct(all).substr(0, numbers.below(4));
         bool const sparse = numbers.below(2) == 0;
@@ -185,7 +194,10 @@ struct Case {
             reference.at(left, index) = adds ? A::add(old, added) : added;
         });
         std::vector<CTF_int::Term> terms;
-        for (int o = 0; o < count; ++o) terms.push_back(operands[o][names[o].c_str()]);
+        for (int o = 0; o < count; ++o) {
+            CTF_int::Term const term = operands[o][names[o].c_str()];
+            terms.push_back(is_sum && o == 0 ? term + D[names[0].c_str()] : term);
+        }
         CTF_int::Term const right = count == 1 ? terms[0] : count == 2 ? terms[0] * terms[1] : terms[0] * terms[1] * terms[2];
         if (adds)
             C[left.c_str()] += right;
