@@ -425,10 +425,30 @@ public:
         U = Matrix(u);
         D = Vector<T>(d);
     }
+    /// Some singular values by random vectors: faster, and less exact.
+    void svd_rand(Matrix& U, Vector<T>& S, Matrix& VT, int rank, int iter = 1, int oversamp = 5) const {
+        Tensor<T> u, s, vt;
+        CTF_int::svd_rand(*this, u, s, vt, rank, iter, oversamp);
+        U = Matrix(u);
+        S = Vector<T>(s);
+        VT = Matrix(vt);
+    }
     void cholesky(Matrix& L, bool lower = true) const {
         Tensor<T> l;
         CTF_int::cholesky(*this, l, lower);
         L = Matrix(l);
+    }
+    /// M * X = this, M positive definite.
+    void solve_spd(Matrix const& M, Matrix& X) const {
+        Tensor<T> x;
+        CTF_int::solve_spd(M, *this, x);
+        X = Matrix(x);
+    }
+    /// L * X = this, or X * L = this, with L or its transpose.
+    void solve_tri(Matrix const& L, Matrix& X, bool lower = true, bool from_left = true, bool transp_L = false) const {
+        Tensor<T> x;
+        CTF_int::solve_tri(L, *this, x, lower, from_left, transp_L);
+        X = Matrix(x);
     }
 
 private:
@@ -576,6 +596,14 @@ public:
 /// Operations of products, as if all tensors were dense.
 inline void initialize_flops_counter() { CTF_int::estimated_flops() = 0; }
 inline std::int64_t get_estimated_flops() { return CTF_int::estimated_flops(); }
+class Flop_counter {
+public:
+    std::int64_t start_count;
+    Flop_counter() { zero(); }
+    void zero() { start_count = CTF_int::estimated_flops(); }
+    /// Those since the counter was made or zeroed: of all ranks together, as every rank counts them.
+    std::int64_t count(MPI_Comm = MPI_COMM_SELF) const { return CTF_int::estimated_flops() - start_count; }
+};
 
 }  // namespace CTF
 

@@ -308,8 +308,14 @@ typedef Term Sum_Term;
 void qr(tensor const& A, tensor& Q, tensor& R);
 /// @param rank  so many singular values at most; 0: all  @param threshold  smaller ones are cut
 void svd(tensor const& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, double threshold);
+/// Some singular values by random vectors. @param iterations  products with A^H and A  @param more  vectors beyond the rank
+void svd_rand(tensor const& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, int iterations, std::int64_t more);
 void eigh(tensor const& A, tensor& U, tensor& D);
 /// A = L * L^H, or A = L^H * L with an upper L unless `lower`.
 void cholesky(tensor const& A, tensor& L, bool lower);
+/// A * X = B for a positive definite A.
+void solve_spd(tensor const& A, tensor const& B, tensor& X);
+/// L * X = B, or X * L = B from the right, with L or its transpose; the other triangle is not read.
+void solve_tri(tensor const& L, tensor const& B, tensor& X, bool lower, bool from_left, bool transposed);
 
 }  // namespace CTF_int

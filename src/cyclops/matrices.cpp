@@ -42,9 +42,9 @@ void qr(const tensor& A, tensor& Q, tensor& R) {
     become(R, std::move(result.R), A);
 }
 
-void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, double threshold) {
-    arges::SvdOptions options;
-    if (rank > 0) options.rank = rank;
+namespace {
+
+void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, const arges::SvdOptions& options, double threshold) {
     auto result = arges::svd(matrix_of(A)[matrix], options);
     auto& s = result.s;
     const auto all = std::ssize(s);
@@ -53,6 +53,23 @@ void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, d
     become(U, kept == all ? std::move(result.U) : result.U.slice({0, 0}, {A.lens[0], kept}), A);
     become(VT, kept == all ? std::move(result.Vh) : result.Vh.slice({0, 0}, {kept, A.lens[1]}), A);
     become(S, vector_of(s, of(A)), A);
+}
+
+}  // namespace
+
+void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, double threshold) {
+    arges::SvdOptions options;
+    if (rank > 0) options.rank = rank;
+    svd(A, U, S, VT, options, threshold);
+}
+
+void svd_rand(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, int iterations, std::int64_t more) {
+    arges::SvdOptions options;
+    options.rank = rank;
+    options.method = arges::SvdMethod::randomized;
+    options.power_iterations = iterations;
+    options.oversampling = more;
+    svd(A, U, S, VT, options, 0);
 }
 
 void eigh(const tensor& A, tensor& U, tensor& D) {
@@ -69,6 +86,20 @@ void cholesky(const tensor& A, tensor& L, bool lower) {
         result = std::move(upper);
     }
     become(L, std::move(result), A);
+}
+
+void solve_spd(const tensor& A, const tensor& B, tensor& X) {
+    become(X, arges::solve_positive(matrix_of(A)[matrix], matrix_of(B)["i|k"]), B);
+}
+
+void solve_tri(const tensor& L, const tensor& B, tensor& X, bool lower, bool from_left, bool transposed) {
+    arges::TriangularOptions options;
+    options.side = from_left ? arges::Side::left : arges::Side::right;
+    options.triangle = lower ? arges::Triangle::lower : arges::Triangle::upper;
+    options.operation = transposed ? arges::Operation::transposed : arges::Operation::none;
+    // The labels that B shares with L are those of the rows of what L is taken as, or from the right of its columns.
+    const arges::Labels right = from_left == transposed ? arges::Labels(from_left ? "j|k" : "k|j") : arges::Labels(from_left ? "i|k" : "k|i");
+    become(X, arges::solve_triangular(matrix_of(L)[matrix], matrix_of(B)[right], options), B);
 }
 
 }  // namespace CTF_int

@@ -79,7 +79,30 @@ void factorize(int m, int n, World& dw) {
         else
             E["ij"] -= B["ik"] * L["kj"];
         expect(E.norm2() < 1e-4 * n, "Cholesky");
+        for (int side = 0; side < 4; ++side) {
+            bool const from_left = side % 2 == 0, transposed = side > 1;
+            Matrix<T> X(n, n, dw), Y, R(n, n, dw), F(n, n, dw);
+            X.fill_random(T(-1), T(1));
+            F["ij"] = transposed ? L["ji"] : L["ij"];
+            R["ij"] = from_left ? F["ik"] * X["kj"] : X["ik"] * F["kj"];
+            R.solve_tri(L, Y, lower != 0, from_left, transposed);
+            Y["ij"] -= X["ij"];
+            expect(Y.norm2() < 1e-3 * n, "a triangular solve");
+        }
     }
+    Matrix<T> X(n, 3, dw), Y, right(n, 3, dw);
+    X.fill_random(T(-1), T(1));
+    Flop_counter flops;
+    right["ij"] = P["ik"] * X["kj"];
+    expect(flops.count() == 2 * n * n * 3, "operations of a product");
+    right.solve_spd(P, Y);
+    Y["ij"] -= X["ij"];
+    expect(Y.norm2() < 1e-3 * n, "a positive definite solve");
+    P.svd(U, S, VT, 2);
+    Vector<T> some;
+    P.svd_rand(U, some, VT, 2, 20);
+    some["i"] -= S["i"];
+    expect(U.ncol == 2 && VT.nrow == 2 && some.norm2() < 1e-3 * n, "singular values by random vectors");
 }
 
 }  // namespace
