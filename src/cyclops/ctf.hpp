@@ -1,10 +1,12 @@
 /// @file ctf.hpp
-/// Programs written for Cyclops Tensor Framework on Arges: the names of its header for dense tensors, over an opaque library. C++11. What
+/// Programs written for Cyclops Tensor Framework on Arges: the names of its header, over an opaque library. C++11. What
 /// differs is in docs/coming_from_cyclops.md.
 #pragma once
 
 #include "ctf_functions.hpp"
 #include "ctf_int.hpp"
+
+using namespace std;  // programs rely on it: Cyclops' header says so
 
 namespace CTF {
 

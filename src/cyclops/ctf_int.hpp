@@ -5,25 +5,36 @@
 #include "ctf_algebra.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include <algorithm>
 #include <cassert>
 #include <cfloat>
+#include <cinttypes>
 #include <climits>
 #include <cmath>
 #include <complex>
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <deque>
 #include <functional>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <queue>
+#include <random>
 #include <set>
 #include <sstream>
 #include <string>
@@ -122,6 +133,22 @@ void svd(CTF::Idx_Tensor const& A, CTF::Idx_Tensor const& U, CTF::Idx_Tensor con
 
 namespace CTF_int {
 
+/// The address of a tensor's elements on this rank, when it is asked for: as tensor::raw(). Collective.
+class Address {
+public:
+    explicit Address(tensor& owner) : owner_(&owner) {}
+    Address(Address const&) = delete;
+    Address& operator=(Address const&) = delete;
+    operator char*() const;
+    template <class T>
+    explicit operator T*() const {
+        return reinterpret_cast<T*>(static_cast<char*>(*this));
+    }
+
+private:
+    tensor* owner_;
+};
+
 /// A tensor of any element type; values are given by address.
 class tensor {
 public:
@@ -134,6 +161,7 @@ public:
     algstrct* sr;
     CTF::World* wrld;
     char* name;
+    Address data;
 
     tensor();
     tensor(tensor const& other);
@@ -295,6 +323,11 @@ private:
     std::int64_t integer() const;
     std::shared_ptr<Formula const> formula_;
 };
+
+inline Address::operator char*() const {
+    std::int64_t count = 0;
+    return static_cast<char*>(owner_->raw(&count));
+}
 
 inline double& operator+=(double& number, Term const& term) { return number = number + double(term); }
 inline double& operator-=(double& number, Term const& term) { return number = number - double(term); }

@@ -98,7 +98,8 @@ void solve_tri(const tensor& L, const tensor& B, tensor& X, bool lower, bool fro
     options.triangle = lower ? arges::Triangle::lower : arges::Triangle::upper;
     options.operation = transposed ? arges::Operation::transposed : arges::Operation::none;
     // The labels that B shares with L are those of the rows of what L is taken as, or from the right of its columns.
-    const arges::Labels right = from_left == transposed ? arges::Labels(from_left ? "j|k" : "k|j") : arges::Labels(from_left ? "i|k" : "k|i");
+    const arges::Labels right =
+        from_left == transposed ? arges::Labels(from_left ? "j|k" : "k|j") : arges::Labels(from_left ? "i|k" : "k|i");
     become(X, arges::solve_triangular(matrix_of(L)[matrix], matrix_of(B)[right], options), B);
 }
 

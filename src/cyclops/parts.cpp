@@ -219,6 +219,11 @@ Places unpermuted(const Extents& to, const Extents& extents, int* const* permuta
     return result;
 }
 
+/// A scalar of another world says that a rank has no part in what moves.
+bool is_no_part(const AnyTensor& own, const AnyTensor& other) {
+    return !(own.world() == other.world()) && own.order() != other.order() && (own.order() == 0 || other.order() == 0);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> tensor::index_of(std::int64_t key) const { return of(*this).index(key); }
@@ -289,8 +294,11 @@ void tensor::put_permuted(const void* beta, const tensor& source, int* const* pe
     auto& own = of(*this);
     const auto& other = of(source);
     const Factors factors(own.kernels(), alpha, beta);
-    move({&own, &other, [&] { return unpermuted(own.extents(), other.extents(), permutation); },
-          [&] { return permuted(other.extents(), permutation); }, factors.alpha(), factors.beta()});
+    if (is_no_part(own, other))
+        move({&own, &other, {}, {}, factors.alpha(), factors.beta()});
+    else
+        move({&own, &other, [&] { return unpermuted(own.extents(), other.extents(), permutation); },
+              [&] { return permuted(other.extents(), permutation); }, factors.alpha(), factors.beta()});
     tell_stored();
 }
 
@@ -298,8 +306,11 @@ void tensor::get_permuted(int* const* permutation, const void* beta, const tenso
     auto& own = of(*this);
     const auto& other = of(source);
     const Factors factors(own.kernels(), alpha, beta);
-    move({&own, &other, [&] { return permuted(own.extents(), permutation); },
-          [&] { return unpermuted(other.extents(), own.extents(), permutation); }, factors.alpha(), factors.beta()});
+    if (is_no_part(own, other))
+        move({&own, &other, {}, {}, factors.alpha(), factors.beta()});
+    else
+        move({&own, &other, [&] { return permuted(own.extents(), permutation); },
+              [&] { return unpermuted(other.extents(), own.extents(), permutation); }, factors.alpha(), factors.beta()});
     tell_stored();
 }
 

@@ -136,7 +136,8 @@ AnyTensor unpacked(AnyTensor tensor) {
     return tensor;
 }
 
-tensor::tensor() : order(0), lens(nullptr), sym(nullptr), size(0), is_sparse(false), nnz_tot(0), sr(nullptr), wrld(nullptr), name(nullptr) {
+tensor::tensor()
+    : order(0), lens(nullptr), sym(nullptr), size(0), is_sparse(false), nnz_tot(0), sr(nullptr), wrld(nullptr), name(nullptr), data(*this) {
     set_name("");
 }
 
@@ -180,6 +181,7 @@ void tensor::hold(const std::shared_ptr<Body>& body, const CTF::World& world) {
     if (body_) body_->handle = nullptr;
     body_ = body;
     body_->handle = this;
+    body_->tensor.set_name(name);  // any text, also what would be a symmetry in a constructor
     const auto& own = body->tensor;
     sr = algebra_of(own.kernels());
     order = own.order();
@@ -260,7 +262,7 @@ void tensor::make(const algstrct& algebra, bool sparse, int dimensions, const st
     use(kernels);
     const auto tree = symmetry_of(dimensions, symmetry);
     hold(std::make_shared<Body>(Body{AnyTensor(kernels, sparse && dimensions > 0 ? arges::Storage::sparse : arges::Storage::dense,
-                                               world.body()->world, extents, tree.trivial() ? arges::GivenSymmetry() : tree, name)}),
+                                               world.body()->world, extents, tree.trivial() ? arges::GivenSymmetry() : tree, "")}),
          world);
 }
 

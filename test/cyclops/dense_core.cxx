@@ -236,7 +236,13 @@ void parts(World& dw) {
     expect_elements<double>(mine, {0, 1, 2, 3, 4, 5, 6, 7, 8}, "add_to_subworld");
     A.add_from_subworld(dw.rank == 0 ? &mine : nullptr, 2.0, 1.0);
     expect_elements<double>(A, {0, 3, 6, 9, 12, 15, 18, 21, 24}, "add_from_subworld");
-    Tensor<> dummy(0, 0, (std::int64_t*)nullptr, nullptr, alone);
+    Scalar<> no_part(alone);
+    Matrix<> block(3, 3, alone);
+    Tensor<>* const taken = dw.rank == 0 ? static_cast<Tensor<>*>(&block) : &no_part;
+    taken->permute(rows, 0.0, A, 1.0);
+    A.permute(0.0, *taken, rows, 2.0);
+    expect_elements<double>(A, {0, 6, 12, 18, 24, 30, 36, 42, 48}, "permute with a rank that has no part");
+    Tensor<> dummy(0, 0, (std::int64_t*)nullptr, nullptr, alone, "sym(x)");
     mine["ij"] = 1.0;
     if (dw.rank == 0)
         A.slice(zero, two, 1.0, mine, from, to, 5.0);
@@ -308,6 +314,9 @@ void more(World& dw) {
     raw = U.get_raw_data(&count);
     for (std::int64_t i = 0; i < count; ++i) raw[i] = 1;
     expect(double(U["ijk"]) == 18, "raw elements without a layout");
+    double* const data = (double*)U.data;
+    for (std::int64_t i = 0; i < count; ++i) data[i] += 1;
+    expect(double(U["ijk"]) == 36, "elements by their address");
 }
 
 /// Does it throw on every rank?
