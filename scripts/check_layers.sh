@@ -41,7 +41,7 @@ check() {
     function source_include(name, quoted,    to) {
         if (name == "arges.h" || name == "tapp.h") {
             if (layer != "c") report("\"" name "\" is for programs in C, and for src/c")
-        } else if (name ~ /^ctf_[a-z]+\.hpp$/ && layer == "cyclops") {  # installed beside ctf.hpp
+        } else if (name ~ /^ctf(_[a-z]+)?\.hpp$/ && layer == "cyclops") {  # installed beside ctf.hpp
         } else if (quoted && name !~ /^arges\//) {
             to = name
             if (!sub(/\/.*/, "", to) || !(to in depth)) report("\"" name "\" does not name a layer")

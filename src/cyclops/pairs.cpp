@@ -2,7 +2,6 @@
 #include "cyclops/body.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 namespace CTF_int {
