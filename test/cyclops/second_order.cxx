@@ -11,7 +11,7 @@ double hole(std::int64_t i) { return -2.0 + 0.1 * i; }
 double particle(std::int64_t a) { return 1.0 + 0.2 * a; }
 
 /// <ab||ij>, antisymmetric in both pairs.
-double integral(std::int64_t a, std::int64_t b, std::int64_t i, std::int64_t j) {
+double coulomb(std::int64_t a, std::int64_t b, std::int64_t i, std::int64_t j) {
     return std::sin(1.0 + a * b + i * j) * (a - b) * (i - j) * 0.01;
 }
 
@@ -36,8 +36,8 @@ double energies(World& dw, double& ladder) {
     int const sym[] = {AS, NS, AS, NS};
     Tensor<> V(4, lens, sym, dw), W(4, all, sym, dw), T(V), R(V);
     typedef std::int64_t Index;
-    set_elements(V, [](Index a, Index b, Index i, Index j, double& v) { v = integral(a, b, i, j); });
-    set_elements(W, [](Index a, Index b, Index c, Index d, double& w) { w = integral(a, b, c, d); });
+    set_elements(V, [](Index a, Index b, Index i, Index j, double& v) { v = coulomb(a, b, i, j); });
+    set_elements(W, [](Index a, Index b, Index c, Index d, double& w) { w = coulomb(a, b, c, d); });
     T["abij"] = V["abij"];
     set_elements(T, [](Index a, Index b, Index i, Index j, double& t) { t /= hole(i) + hole(j) - particle(a) - particle(b); });
     R["abij"] = 0.5 * W["abef"] * T["efij"];
@@ -57,12 +57,12 @@ int main(int argc, char** argv) {
             for (int b = 0; b < particles; ++b)
                 for (int i = 0; i < holes; ++i)
                     for (int j = 0; j < holes; ++j) {
-                        double const v = integral(a, b, i, j);
+                        double const v = coulomb(a, b, i, j);
                         second += 0.25 * v * v / (hole(i) + hole(j) - particle(a) - particle(b));
                         double r = 0;
                         for (int e = 0; e < particles; ++e)
                             for (int f = 0; f < particles; ++f)
-                                r += 0.5 * integral(a, b, e, f) * integral(e, f, i, j) /
+                                r += 0.5 * coulomb(a, b, e, f) * coulomb(e, f, i, j) /
                                      (hole(i) + hole(j) - particle(e) - particle(f));
                         sum += r * r;
                     }
