@@ -282,6 +282,24 @@ bool fills(const Call& call, const std::vector<Operand>& operands, std::size_t s
     return false;
 }
 
+/// Do elements of all these algebras move rightly in one call of the library? Tables of one size share the zero that is asked for.
+bool move_together(const ElementKernels& result, const std::vector<Operand>& operands) {
+    std::map<std::int64_t, std::vector<char>> zeros;  // by bytes of an element
+    const auto fits = [&](const ElementKernels& kernels) {
+        const auto* const bytes = static_cast<const char*>(kernels.zero);
+        const std::vector<char> zero(bytes, bytes + kernels.size);
+        return !is_own(kernels) || zeros.try_emplace(kernels.size, zero).first->second == zero;
+    };
+    return fits(result) &&
+           std::all_of(operands.begin(), operands.end(), [&](const auto& operand) { return fits(tensor_of(operand).kernels()); });
+}
+
+/// As use(), with tensors that move beside it.
+void use_all(const ElementKernels& kernels, const std::vector<Operand>& operands) {
+    for (const auto& operand : operands) use(tensor_of(operand).kernels());
+    use(kernels);
+}
+
 /// Can a function be called for the elements of the left tensor where they are stored?
 bool is_in_place(const Operand& left, const std::vector<Operand>& operands) {
     if (tensor_of(left).is_sparse() || has_sparse(operands)) return false;
@@ -316,8 +334,14 @@ void assign_call(const Operand& left, Call call, const Number& beta, int sign) {
             operands[o].body = std::make_shared<Body>(Body{to_dense(tensor_of(operands[o]))});
     const bool adds = beta == Number(std::int64_t{1}), replaces = beta == Number(std::int64_t{0});
     const auto labels = all_labels(distinct(left.labels), operands);
+    if (!move_together(*call.result, operands) && !has_sparse(operands)) {  // so that they are read by key
+        const auto found = std::find_if(operands.begin(), operands.end(), [](const auto& operand) { return !operand.labels.empty(); });
+        if (found == operands.end()) throw arges::Unsupported("a function of scalars of different algebras; make them of one");
+        *found = without_packing(*found);
+        found->body = std::make_shared<Body>(Body{to_sparse(tensor_of(*found))});
+    }
     if (is_same && labels == left.labels && sign > 0 && (adds || replaces) && is_in_place(left, operands)) {
-        use(target.kernels());
+        use_all(target.kernels(), operands);
         arges::statements::apply(factor_of(left), factors_of(operands), target.kernels(), bulk(call, operands), adds);
         return;
     }
@@ -328,7 +352,7 @@ void assign_call(const Operand& left, Call call, const Number& beta, int sign) {
         places.push_back(left);
         const Operand result{
             std::make_shared<Body>(Body{made(*call.result, arges::Storage::dense, target.world(), extents_of(labels, places))}), labels};
-        use(*call.result);
+        use_all(*call.result, operands);
         arges::statements::apply(factor_of(result), factors_of(operands), *call.result, bulk(call, operands), false);
         if (target.is_sparse()) result.body->tensor = to_sparse(result.body->tensor);
         return result;
@@ -367,8 +391,9 @@ public:
     }
 
     void run() {
-        use(own_.kernels());
-        if (labels_.size() == target_.labels.size() && !is_repeated(target_.labels) && is_in_place(target_, operands_)) {
+        use_all(own_.kernels(), operands_);
+        if (labels_.size() == target_.labels.size() && !is_repeated(target_.labels) && is_in_place(target_, operands_) &&
+            move_together(own_.kernels(), operands_)) {
             auto all_operands = operands_;
             all_operands.push_back(target_);
             const auto f = [this](const std::vector<const void*>& inputs, void* results, std::int64_t count) {

@@ -127,6 +127,7 @@ AnyTensor to_dense(const AnyTensor& tensor) {
 }
 
 AnyTensor to_sparse(const AnyTensor& tensor) {
+    use(tensor.kernels());
     return tensor.is_sparse() ? tensor : tensor.sparse_where([](const void*) { return true; }, 0);
 }
 

@@ -256,6 +256,80 @@ void all_of(World& dw, int seed) {
     for (int i = 0; i < 15; ++i) random.functions();
 }
 
+int const far = 1 << 28;
+
+/// The same elements of a matrix in a tensor and in an array, by a formula: far or -far where none is written.
+struct Square {
+    Tensor<int> tensor;
+    std::vector<int> all;
+    int n;
+    Square(int length, bool symmetric, bool sparse, int nothing, World& dw, CTF_int::algstrct const& algebra, int (*formula)(int, int))
+        : all(length * length, nothing), n(length) {
+        int const lens[] = {n, n}, sym[] = {symmetric ? SY : NS, NS};
+        tensor = Tensor<int>(2, sparse, lens, sym, dw, algebra);
+        std::vector<std::int64_t> keys;
+        std::vector<int> values;
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) {
+                int const low = std::min(i, j), high = std::max(i, j);
+                if ((i > j && symmetric) || (sparse && (low + 2 * high) % 3 == 0) || formula == nullptr) continue;
+                keys.push_back(i + n * j);
+                values.push_back(formula(i, j));
+                at(i, j) = values.back();
+                if (symmetric) at(j, i) = values.back();
+            }
+        tensor.write(dw.rank == 0 ? keys.size() : 0, keys.data(), values.data());
+    }
+    int& at(int i, int j) { return all[i + n * j]; }
+    void expect_all(std::string const& what) {
+        std::vector<int> found(all.size());
+        tensor.read_all(found.data());
+        expect(found == all, what);
+    }
+};
+
+int first_formula(int i, int j) { return i - 2 * j; }
+int second_formula(int i, int j) { return i * j + 1; }
+
+/// Functions and products between tensors whose algebras have elements of the same size and other zeros.
+void two_algebras(World& dw, int n, bool symmetric, bool sparse_x, bool sparse_y, bool sparse_out) {
+    Semiring<int> const nearest(far, &MinPlus::add, MPI_MIN, 0, &MinPlus::multiply);
+    Semiring<int> const furthest(-far, [](int a, int b) { return std::max(a, b); }, MPI_MAX, 0, [](int a, int b) { return a + b; });
+    std::string const text = std::to_string(n) + (symmetric ? " symmetric" : "") + (sparse_x ? ", sparse" : "") +
+                             (sparse_y ? ", second sparse" : "") + (sparse_out ? ", sparse output" : "");
+    Square x(n, symmetric, sparse_x, far, dw, nearest, first_formula), y(n, false, sparse_y, far, dw, nearest, second_formula);
+    Square c(n, false, sparse_out, -far, dw, furthest, nullptr), d(c), plain(n, false, sparse_out, 0, dw, Ring<int>(), nullptr);
+    Bivar_Function<int, int, int> f([](int a, int b) { return a == far || b == far ? -far : 3 * a - b; });
+    Univar_Function<int, int> g([](int a) { return a == far ? -far : 2 * a + 1; });
+    f.intersect_only = g.intersect_only = true;
+    c.tensor["ij"] += f(x.tensor["ik"], y.tensor["kj"]);
+    d.tensor["ij"] = g(x.tensor["ji"]);
+    plain.tensor["ij"] += g(x.tensor["ji"]);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+            int const element = x.at(j, i);
+            if (element < far) plain.at(i, j) = d.at(i, j) = 2 * element + 1;
+            for (int k = 0; k < n; ++k)
+                if (x.at(i, k) < far && y.at(k, j) < far) c.at(i, j) = std::max(c.at(i, j), 3 * x.at(i, k) - y.at(k, j));
+        }
+    c.expect_all("a function of two, " + text);
+    d.expect_all("a function of one, " + text);
+    plain.expect_all("into plain numbers, " + text);
+    Transform<int, int>([](int a, int& b) { b = a - b; })(x.tensor["ij"], plain.tensor["ij"]);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+            if (x.at(i, j) < far && (x.at(j, i) < far || !sparse_out)) plain.at(i, j) = x.at(i, j) - plain.at(i, j);
+    plain.expect_all("a transform, " + text);
+    if (sparse_x || sparse_y) return;
+    c.tensor["ij"] = x.tensor["ik"] * y.tensor["kj"];
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+            c.at(i, j) = -far;
+            for (int k = 0; k < n; ++k) c.at(i, j) = std::max(c.at(i, j), x.at(i, k) + y.at(k, j));
+        }
+    c.expect_all("a product, " + text);
+}
+
 /// What the algebra does not say: numbers, files, sums of duplicates, groups of structs.
 struct Force {
     double x, y;
@@ -330,6 +404,7 @@ int main(int argc, char** argv) {
         all_of<MinPlus, int>(dw, 4);
         all_of<MaxTimes, double>(dw, 5);
         all_of<Ways, Way>(dw, 6);
+        for (int i = 0; i < 32; ++i) two_algebras(dw, 3 + i % 2, (i & 2) != 0, (i & 4) != 0, (i & 8) != 0, (i & 16) != 0);
         others(dw);
         MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         if (dw.rank == 0) std::printf(all == 0 ? "passed\n" : "%d failures\n", all);
