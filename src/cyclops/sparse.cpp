@@ -79,6 +79,14 @@ Operand values_of(const Call& call, const std::vector<Operand>& operands) {
     const auto inner = all_labels("", sparse), labels = all_labels(inner, operands);
     const auto extents = extents_of(labels, operands);
     Operand values{std::make_shared<Body>(Body{made(*call.result, arges::Storage::sparse, world, extents)}), labels};
+    if (operands.size() == 1 && labels == operands[0].labels) {
+        const auto own = pairs_of(operands[0].body->tensor);
+        std::vector<char> results(own.keys.size() * call.result->size);
+        world.agree([&] { bulk(call, operands)({own.values.data()}, results.data(), own.values.count()); });
+        use(*call.result);
+        values.body->tensor.write_pairs(own.keys, results.data(), own.values.count(), arges::Duplicates::refuse);
+        return values;
+    }
     const auto places = common_places(sparse, inner);
     std::int64_t repeated = 1;
     for (auto d = inner.size(); d < labels.size(); ++d) repeated *= extents[d];

@@ -403,6 +403,10 @@ public:
             arges::statements::apply(factor_of(target_), factors_of(all_operands), own_.kernels(), f, false, {arges::MapOver::target});
             return;
         }
+        if (operands_.empty() && own_.is_sparse() && !is_repeated(target_.labels)) {
+            own_.world().agree([&] { bulk(loop_, operands_)({}, own_.values_here(), own_.local_nonzeros()); });
+            return;
+        }
         auto all = pairs_of(own_);
         kept_.emplace(Pairs{{}, Values(own_.kernels())});
         for (std::size_t i = 0; i < all.keys.size(); ++i) {
