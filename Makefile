@@ -135,8 +135,8 @@ $(SHARED): $(call objects,$(wildcard src/c/*.cpp)) $(LIBRARY) src/c/exports.map
 # What programs for Cyclops are linked to. libctf.a is a text that names to the linker what they need besides; shared libraries that nothing
 # is taken from, as ScaLAPACK where there are no factorizations, do not count.
 layer_sources = $(wildcard $(1:%=src/%/*.cpp) $(1:%=src/%/*/*.cpp))
-$(CYCLOPS)/lib/libarges_ctf.a: $(call objects,$(filter-out %/matrices.cpp %/matricizations.cpp,$(cyclops_sources)) $(call layer_sources,$(cyclops_layers))) \
-        $(call objects,src/cyclops/matrices.cpp src/cyclops/matricizations.cpp $(call layer_sources,linalg))
+$(CYCLOPS)/lib/libarges_ctf.a: $(call objects,$(filter-out %/matrices.cpp,$(cyclops_sources)) $(call layer_sources,$(cyclops_layers))) \
+        $(call objects,src/cyclops/matrices.cpp $(call layer_sources,linalg))
 	@mkdir -p $(@D)
 	@rm -f $@
 	ar rcs $@ $^

@@ -134,6 +134,9 @@ public:
     bool is_given = false;              ///< it may have changed them
 };
 
+/// What a handle holds of a tensor.
+inline std::shared_ptr<Body> held(arges::AnyTensor tensor) { return std::make_shared<Body>(Body{std::move(tensor)}); }
+
 /// The indices of one element after the other, and what the symmetry says of it.
 class Indices {
 public:

@@ -1,4 +1,5 @@
-// Factorizations of matrices. This is a file of its own so that programs without them need no ScaLAPACK.
+// Factorizations of matrices and matricizations. This is a file of its own so that programs without them need no ScaLAPACK.
+#include "arges/error.hpp"
 #include "arges/linalg.hpp"
 #include "cyclops/body.hpp"
 
@@ -7,6 +8,7 @@
 namespace CTF_int {
 
 using arges::AnyTensor;
+using arges::InvalidArgument;
 
 namespace {
 
@@ -17,21 +19,88 @@ AnyTensor matrix_of(const tensor& A) {
 
 const arges::Labels matrix{"i", "|", "j"};
 
-void become(tensor& result, AnyTensor elements, const tensor& like) {
-    result.become(std::make_shared<Body>(Body{std::move(elements)}), like, nullptr);
+void become(tensor& result, AnyTensor elements, const tensor& like) { result.become(held(std::move(elements)), like, nullptr); }
+
+/// Numbers as a vector of some type. Collective.
+AnyTensor vector_of(const std::vector<double>& values, const AnyTensor& like) {
+    auto result = made(like.kernels(), arges::Storage::dense, like.world(), {std::ssize(values)});
+    std::vector<std::int64_t> keys;
+    Values elements(like.kernels());
+    for (auto k = like.world().rank(); k < std::ssize(values); k += like.world().size()) {
+        keys.push_back(k);
+        elements.add(element_of(values[k], like.kernels()).data());
+    }
+    result.accumulate_pairs(keys, elements.data(), std::ssize(keys), nullptr, like.kernels().zero);
+    return result;
 }
 
-/// Numbers that all ranks have, as a vector of the type of A.
-AnyTensor vector_of(const std::vector<double>& numbers, const AnyTensor& A) {
-    const auto bytes = A.kernels().size;
-    AnyTensor result(A.element(), arges::Storage::dense, A.world(), {std::ssize(numbers)});
-    auto pairs = pairs_of(result);
-    for (std::size_t i = 0; i < pairs.keys.size(); ++i) {
-        const auto value = arges::element_from(arges::Number(numbers[pairs.keys[i]]), A.element());
-        std::copy_n(static_cast<const char*>(value.data()), bytes, pairs.values.at(static_cast<std::int64_t>(i)));
-    }
-    put_back(result, pairs);
+/// The first entries along a dimension.
+AnyTensor cut(const AnyTensor& tensor, int dimension, std::int64_t count) {
+    auto end = tensor.extents();
+    end[dimension] = count;
+    return tensor.slice(std::vector<std::int64_t>(end.size(), 0), end);
+}
+
+/// How singular values are computed. @param rank  at most so many; 0: all
+arges::SvdOptions options_of(std::int64_t rank, bool randomized, int iterations, std::int64_t more) {
+    arges::SvdOptions options;
+    if (rank > 0) options.rank = rank;
+    if (!randomized) return options;
+    options.method = arges::SvdMethod::randomized;
+    options.power_iterations = iterations;
+    options.oversampling = more;
+    return options;
+}
+
+/// Without singular values below a threshold.
+arges::AnySvd svd_over(const arges::AnyIndexedTensor& A, const arges::SvdOptions& options, double threshold) {
+    auto result = arges::svd(A, options);
+    const auto all = result.s.size();
+    while (!result.s.empty() && result.s.back() < threshold) result.s.pop_back();
+    if (result.s.size() == all) return result;
+    const auto kept = std::ssize(result.s);
+    result.U = cut(result.U, result.U.order() - 1, kept);
+    result.Vh = cut(result.Vh, 0, kept);
     return result;
+}
+
+void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, const arges::SvdOptions& options, double threshold) {
+    auto result = svd_over(matrix_of(A)[matrix], options, threshold);
+    become(U, std::move(result.U), A);
+    become(VT, std::move(result.Vh), A);
+    become(S, vector_of(result.s, of(A)), A);
+}
+
+/// Labels and values of an operand that is written as one tensor.
+const Operand& operand_of(const CTF::Idx_Tensor& indexed) { return indexed.formula()->sum.at(0).operands.at(0); }
+
+std::string without(std::string labels, char label) {
+    labels.erase(std::remove(labels.begin(), labels.end(), label), labels.end());
+    return labels;
+}
+
+/// A tensor with its dimensions in another order. Collective.
+AnyTensor ordered(const AnyTensor& tensor, const std::string& labels, const std::string& wanted) {
+    std::vector<std::int64_t> extents;
+    for (char label : wanted) {
+        const auto place = labels.find(label);
+        if (place == std::string::npos || labels.size() != wanted.size())
+            throw InvalidArgument("a decomposition with labels \"" + labels + "\" and \"" + wanted +
+                                  "\"; both factors together have those of the tensor, and the label of the singular values");
+        extents.push_back(tensor.extents()[place]);
+    }
+    auto result = made(tensor.kernels(), arges::Storage::dense, tensor.world(), extents);
+    result[names_of(wanted)] = tensor[names_of(labels)];
+    return result;
+}
+
+/// Labels of a matrix: rows, bar, columns.
+arges::Labels sides(const std::string& rows, const std::string& columns) {
+    auto names = names_of(rows).names();
+    const auto more = names_of(columns);
+    names.emplace_back("|");
+    names.insert(names.end(), more.names().begin(), more.names().end());
+    return {names};
 }
 
 }  // namespace
@@ -42,34 +111,25 @@ void qr(const tensor& A, tensor& Q, tensor& R) {
     become(R, std::move(result.R), A);
 }
 
-namespace {
-
-void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, const arges::SvdOptions& options, double threshold) {
-    auto result = arges::svd(matrix_of(A)[matrix], options);
-    auto& s = result.s;
-    const auto all = std::ssize(s);
-    while (!s.empty() && s.back() < threshold) s.pop_back();
-    const auto kept = std::ssize(s);
-    become(U, kept == all ? std::move(result.U) : result.U.slice({0, 0}, {A.lens[0], kept}), A);
-    become(VT, kept == all ? std::move(result.Vh) : result.Vh.slice({0, 0}, {kept, A.lens[1]}), A);
-    become(S, vector_of(s, of(A)), A);
-}
-
-}  // namespace
-
 void svd(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, double threshold) {
-    arges::SvdOptions options;
-    if (rank > 0) options.rank = rank;
-    svd(A, U, S, VT, options, threshold);
+    svd(A, U, S, VT, options_of(rank, false, 0, 0), threshold);
 }
 
 void svd_rand(const tensor& A, tensor& U, tensor& S, tensor& VT, std::int64_t rank, int iterations, std::int64_t more) {
-    arges::SvdOptions options;
-    options.rank = rank;
-    options.method = arges::SvdMethod::randomized;
-    options.power_iterations = iterations;
-    options.oversampling = more;
-    svd(A, U, S, VT, options, 0);
+    svd(A, U, S, VT, options_of(rank, true, iterations, more), 0);
+}
+
+void svd(const CTF::Idx_Tensor& A, const CTF::Idx_Tensor& U, const CTF::Idx_Tensor& S, const CTF::Idx_Tensor& VT, int rank,
+         double threshold, bool randomized, int iterations, int oversampling) {
+    const auto bond = operand_of(S).labels;
+    const auto left = operand_of(U).labels, right = operand_of(VT).labels;
+    if (bond.size() != 1) throw InvalidArgument("svd: the singular values have labels \"" + bond + "\"; give one");
+    const auto rows = without(left, bond[0]), columns = without(right, bond[0]);
+    const auto whole = ordered(unpacked(of(*A.parent)), operand_of(A).labels, rows + columns);
+    const auto result = svd_over(whole[sides(rows, columns)], options_of(rank, randomized, iterations, oversampling), threshold);
+    become(*U.parent, ordered(result.U, rows + bond, left), *A.parent);
+    become(*S.parent, vector_of(result.s, whole), *A.parent);
+    become(*VT.parent, ordered(result.Vh, bond + columns, right), *A.parent);
 }
 
 void eigh(const tensor& A, tensor& U, tensor& D) {

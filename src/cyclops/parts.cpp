@@ -219,6 +219,9 @@ Places unpermuted(const Extents& to, const Extents& extents, int* const* permuta
     return result;
 }
 
+/// A map, or none where nothing moves.
+MakePlaces unless(bool nothing, MakePlaces places) { return nothing ? MakePlaces() : std::move(places); }
+
 /// A scalar of another world says that a rank has no part in what moves.
 bool is_no_part(const AnyTensor& own, const AnyTensor& other) {
     return !(own.world() == other.world()) && own.order() != other.order() && (own.order() == 0 || other.order() == 0);
@@ -231,7 +234,7 @@ std::vector<std::int64_t> tensor::index_of(std::int64_t key) const { return of(*
 void tensor::make_slice(const tensor& source, const std::int64_t* begin, const std::int64_t* end, const CTF::World* world) {
     const auto& from = of(source);
     const auto first = given(begin, source.order), last = given(end, source.order);
-    if (world == nullptr || *world == *source.wrld) return become(std::make_shared<Body>(Body{from.slice(first, last)}), source, nullptr);
+    if (world == nullptr || *world == *source.wrld) return become(held(from.slice(first, last)), source, nullptr);
     Extents extents;
     from.world().agree([&] {
         for (int d = 0; d < source.order; ++d) {
@@ -244,7 +247,7 @@ void tensor::make_slice(const tensor& source, const std::int64_t* begin, const s
     const auto& kernels = from.kernels();
     pull({&part, &from, places, {}, nullptr, kernels.zero});
     if (from.is_sparse() && !extents.empty()) part = part.sparse_where([&](const void* element) { return !kernels.is_zero(element); }, 0);
-    become(std::make_shared<Body>(Body{std::move(part)}), source, world);
+    become(held(std::move(part)), source, world);
 }
 
 void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const void* beta, const tensor& source, const std::int64_t* from,
@@ -268,7 +271,7 @@ void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const
         Extents lengths;
         for (int d = 0; d < order; ++d) lengths.push_back(last[d] - first[d]);
         tensor same_order;
-        same_order.become(std::make_shared<Body>(Body{part.reshaped(lengths)}), source, nullptr);
+        same_order.become(held(part.reshaped(lengths)), source, nullptr);
         put_slice(begin, end, beta, same_order, Extents(lengths.size(), 0).data(), lengths.data(), alpha);
         return;
     }
@@ -282,11 +285,8 @@ void tensor::put_slice(const std::int64_t* begin, const std::int64_t* end, const
         }
         return;
     }
-    if (nothing)
-        move({&own, &other, {}, {}, factors.alpha(), factors.beta()});
-    else
-        move({&own, &other, [&] { return shifted(own.extents(), first, last, first_there); },
-              [&] { return shifted(other.extents(), first_there, last_there, first); }, factors.alpha(), factors.beta()});
+    move({&own, &other, unless(nothing, [&] { return shifted(own.extents(), first, last, first_there); }),
+          unless(nothing, [&] { return shifted(other.extents(), first_there, last_there, first); }), factors.alpha(), factors.beta()});
     tell_stored();
 }
 
@@ -294,11 +294,9 @@ void tensor::put_permuted(const void* beta, const tensor& source, int* const* pe
     auto& own = of(*this);
     const auto& other = of(source);
     const Factors factors(own.kernels(), alpha, beta);
-    if (is_no_part(own, other))
-        move({&own, &other, {}, {}, factors.alpha(), factors.beta()});
-    else
-        move({&own, &other, [&] { return unpermuted(own.extents(), other.extents(), permutation); },
-              [&] { return permuted(other.extents(), permutation); }, factors.alpha(), factors.beta()});
+    const bool nothing = is_no_part(own, other);
+    move({&own, &other, unless(nothing, [&] { return unpermuted(own.extents(), other.extents(), permutation); }),
+          unless(nothing, [&] { return permuted(other.extents(), permutation); }), factors.alpha(), factors.beta()});
     tell_stored();
 }
 
@@ -306,11 +304,9 @@ void tensor::get_permuted(int* const* permutation, const void* beta, const tenso
     auto& own = of(*this);
     const auto& other = of(source);
     const Factors factors(own.kernels(), alpha, beta);
-    if (is_no_part(own, other))
-        move({&own, &other, {}, {}, factors.alpha(), factors.beta()});
-    else
-        move({&own, &other, [&] { return permuted(own.extents(), permutation); },
-              [&] { return unpermuted(other.extents(), own.extents(), permutation); }, factors.alpha(), factors.beta()});
+    const bool nothing = is_no_part(own, other);
+    move({&own, &other, unless(nothing, [&] { return permuted(own.extents(), permutation); }),
+          unless(nothing, [&] { return unpermuted(other.extents(), own.extents(), permutation); }), factors.alpha(), factors.beta()});
     tell_stored();
 }
 

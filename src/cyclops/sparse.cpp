@@ -27,18 +27,19 @@ const void* as_program(const ElementKernels& kernels, const void* stored, std::i
 
 /// Tuples of indices that the sparse operands have in common, in the order of labels.
 std::vector<std::vector<std::int64_t>> common_places(const std::vector<Operand>& sparse, const std::string& labels) {
-    auto places = stored_places(sparse[0].body->tensor);
+    std::optional<AnyTensor> shared;
     if (sparse.size() > 1 || labels != sparse[0].labels) {
-        const auto& kernels = places.kernels();
+        const auto& kernels = arges::element_kernels(arges::ElementType::boolean);
         std::vector<AnyTensor> stored;
         arges::Term product;
         for (const auto& operand : sparse) {
             stored.push_back(stored_places(operand.body->tensor));
             product.factors.push_back(stored.back().labelled(names_of(operand.labels)));
         }
-        places = made(kernels, arges::Storage::sparse, places.world(), extents_of(labels, sparse));
-        arges::statements::assign(places.labelled(names_of(labels)), {product}, kernels.zero, kernels);
+        shared = made(kernels, arges::Storage::sparse, stored[0].world(), extents_of(labels, sparse));
+        arges::statements::assign(shared->labelled(names_of(labels)), {product}, kernels.zero, kernels);
     }
+    const auto& places = shared ? *shared : sparse[0].body->tensor;
     std::vector<std::vector<std::int64_t>> result;
     for (auto key : pairs_of(places).keys) result.push_back(places.index(key));
     return result;
@@ -78,7 +79,7 @@ Operand values_of(const Call& call, const std::vector<Operand>& operands) {
     const auto& world = sparse[0].body->tensor.world();
     const auto inner = all_labels("", sparse), labels = all_labels(inner, operands);
     const auto extents = extents_of(labels, operands);
-    Operand values{std::make_shared<Body>(Body{made(*call.result, arges::Storage::sparse, world, extents)}), labels};
+    Operand values{held(made(*call.result, arges::Storage::sparse, world, extents)), labels};
     if (operands.size() == 1 && labels == operands[0].labels) {
         const auto own = pairs_of(operands[0].body->tensor);
         std::vector<char> results(own.keys.size() * call.result->size);
@@ -109,7 +110,7 @@ Operand values_of(const Call& call, const std::vector<Operand>& operands) {
     for (std::size_t o = 0; o < operands.size(); ++o) found.push_back(read(operands[o].body->tensor, keys_there[o]));
     for (auto& value : found) inputs.push_back(value.data());
     std::vector<char> results(keys.size() * call.result->size);
-    bulk(call, operands)(inputs, results.data(), std::ssize(keys));
+    world.agree([&] { bulk(call, operands)(inputs, results.data(), std::ssize(keys)); });
     use(*call.result);
     values.body->tensor.write_pairs(keys, results.data(), std::ssize(keys), arges::Duplicates::refuse);
     return values;

@@ -153,7 +153,7 @@ arges::ElementValue coefficient_of(const Product& product, const ElementKernels&
 /// A factor of a product of elements that the program adds and multiplies: without packed storage, whose padding is zero for numbers only.
 Operand without_packing(const Operand& operand) {
     if (tensor_of(operand).symmetry().trivial()) return operand;
-    return {std::make_shared<Body>(Body{unpacked(tensor_of(operand))}), operand.labels};
+    return {held(unpacked(tensor_of(operand))), operand.labels};
 }
 
 void count_flops(const Operand& left, const Product& product) {
@@ -197,7 +197,7 @@ Operand temporary(const Operand& left, const std::vector<arges::SymmetryNode>& g
             for (int d : slot.dimensions()) slots.push_back(arges::leaf(d));
     const arges::Symmetry symmetry(like.order(), arges::product(std::move(slots)));
     const auto storage = like.is_sparse() ? arges::Storage::sparse : arges::Storage::dense;
-    return {std::make_shared<Body>(Body{AnyTensor(like.kernels(), storage, like.world(), like.extents(), symmetry, "")}), left.labels};
+    return {held(AnyTensor(like.kernels(), storage, like.world(), like.extents(), symmetry, "")), left.labels};
 }
 
 /// A term whose projection is set; where some groups are projected and others are not, its values in a tensor. @param operands  of the
@@ -236,10 +236,9 @@ std::string distinct(const std::string& labels) {
 Product stored(const Operand& left, const Product& product) {
     const auto& target = tensor_of(left);
     const auto labels = distinct(left.labels);
-    const Operand all{
-        std::make_shared<Body>(Body{made(target.kernels(), arges::Storage::dense, target.world(), extents_of(labels, {left}))}), labels};
+    const Operand all{held(made(target.kernels(), arges::Storage::dense, target.world(), extents_of(labels, {left}))), labels};
     assign_terms(all, {{product, Projection::none, summed(all, product.operands)}}, std::int64_t{0}, 1);
-    return {.operands = {{std::make_shared<Body>(Body{to_sparse(tensor_of(all))}), labels}}};
+    return {.operands = {{held(to_sparse(tensor_of(all))), labels}}};
 }
 
 void assign_sum(const Operand& left, const std::vector<Product>& sum, const Number& beta, int sign) {
@@ -259,7 +258,7 @@ Operand multiplied(const Product& product) {
     const auto factor = coefficient_of(product, tensor.kernels(), false);
     if (factor.size() == 0) return operand;
     use(tensor.kernels());
-    const Operand result{std::make_shared<Body>(Body{tensor}), operand.labels};
+    const Operand result{held(tensor), operand.labels};
     arges::statements::assign(result.body->tensor.labelled(arges::all_labels(tensor.order())), {}, factor.data(), tensor.kernels());
     return result;
 }
@@ -330,15 +329,14 @@ void assign_call(const Operand& left, Call call, const Number& beta, int sign) {
         operands.push_back(multiplied(product));
     }
     for (std::size_t o = 0; o < operands.size() && operands.size() > 1 && !call.intersects; ++o)
-        if (tensor_of(operands[o]).is_sparse() && fills(call, operands, o))
-            operands[o].body = std::make_shared<Body>(Body{to_dense(tensor_of(operands[o]))});
+        if (tensor_of(operands[o]).is_sparse() && fills(call, operands, o)) operands[o].body = held(to_dense(tensor_of(operands[o])));
     const bool adds = beta == Number(std::int64_t{1}), replaces = beta == Number(std::int64_t{0});
     const auto labels = all_labels(distinct(left.labels), operands);
     if (!move_together(*call.result, operands) && !has_sparse(operands)) {  // so that they are read by key
         const auto found = std::find_if(operands.begin(), operands.end(), [](const auto& operand) { return !operand.labels.empty(); });
         if (found == operands.end()) throw arges::Unsupported("a function of scalars of different algebras; make them of one");
         *found = without_packing(*found);
-        found->body = std::make_shared<Body>(Body{to_sparse(tensor_of(*found))});
+        found->body = held(to_sparse(tensor_of(*found)));
     }
     if (is_same && labels == left.labels && sign > 0 && (adds || replaces) && is_in_place(left, operands)) {
         use_all(target.kernels(), operands);
@@ -350,8 +348,7 @@ void assign_call(const Operand& left, Call call, const Number& beta, int sign) {
     const auto dense_values = [&] {
         auto places = operands;
         places.push_back(left);
-        const Operand result{
-            std::make_shared<Body>(Body{made(*call.result, arges::Storage::dense, target.world(), extents_of(labels, places))}), labels};
+        const Operand result{held(made(*call.result, arges::Storage::dense, target.world(), extents_of(labels, places))), labels};
         use_all(*call.result, operands);
         arges::statements::apply(factor_of(result), factors_of(operands), *call.result, bulk(call, operands), false);
         if (target.is_sparse()) result.body->tensor = to_sparse(result.body->tensor);
@@ -471,7 +468,7 @@ private:
             for (std::size_t o = 0; o < inputs.size(); ++o) inputs[o].take(found[o], i);
         }
         for (auto& input : inputs) data.push_back(input.data());
-        bulk(loop_, operands_)(data, changed.data(), changed.count());
+        own_.world().agree([&] { bulk(loop_, operands_)(data, changed.data(), changed.count()); });
         for (std::int64_t i = 0, from = 0; i < std::ssize(is_there); ++i)
             if (is_there[i] != 0) std::memcpy(kept_->values.at(i), changed.at(from++), own_.kernels().size);
     }
@@ -551,7 +548,7 @@ AnyExpression expression_of(const Product& product) {
 Number number_of_terms(const Formula& formula) {
     if (formula.call) {
         const auto& first = tensor_of(formula.call->operands[0].operands[0]);
-        const Operand sum{std::make_shared<Body>(Body{made(*formula.call->result, arges::Storage::dense, first.world(), {})}), ""};
+        const Operand sum{held(made(*formula.call->result, arges::Storage::dense, first.world(), {})), ""};
         assign(sum, formula, std::int64_t{0}, 1);
         return tensor_of(sum).sum();
     }

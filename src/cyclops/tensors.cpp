@@ -151,7 +151,7 @@ tensor& tensor::operator=(const tensor& other) {
         return *this;
     }
     if (name[0] == 0) set_name(other.name);
-    become(std::make_shared<Body>(Body{of(other)}), other, nullptr);
+    become(held(of(other)), other, nullptr);
     return *this;
 }
 
@@ -262,8 +262,8 @@ void tensor::make(const algstrct& algebra, bool sparse, int dimensions, const st
     const auto& kernels = kernels_of(algebra);
     use(kernels);
     const auto tree = symmetry_of(dimensions, symmetry);
-    hold(std::make_shared<Body>(Body{AnyTensor(kernels, sparse && dimensions > 0 ? arges::Storage::sparse : arges::Storage::dense,
-                                               world.body()->world, extents, tree.trivial() ? arges::GivenSymmetry() : tree, "")}),
+    hold(held(AnyTensor(kernels, sparse && dimensions > 0 ? arges::Storage::sparse : arges::Storage::dense, world.body()->world, extents,
+                        tree.trivial() ? arges::GivenSymmetry() : tree, "")),
          world);
 }
 
@@ -330,7 +330,7 @@ void tensor::make_reshaped(const tensor& source, const std::vector<std::int64_t>
         auto pairs = pairs_of(whole);
         reshaped.write_pairs(pairs.keys, pairs.values.data(), std::ssize(pairs.keys), arges::Duplicates::refuse);
     }
-    become(std::make_shared<Body>(Body{std::move(reshaped)}), source, nullptr);
+    become(held(std::move(reshaped)), source, nullptr);
 }
 
 void tensor::add_reshaped(const tensor& source, const void* alpha, const void* beta) {

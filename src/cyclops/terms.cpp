@@ -92,7 +92,7 @@ Formula summed_up(const Formula& formula) {
             return formula;
     }
     const AnyTensor values(like.kernels(), arges::Storage::dense, like.world(), like.extents(), like.symmetry(), "");
-    const Operand result{std::make_shared<Body>(Body{values}), first.labels};
+    const Operand result{held(values), first.labels};
     assign(result, formula, std::int64_t{0}, 1);
     return {.sum = {{.operands = {result}}}};
 }

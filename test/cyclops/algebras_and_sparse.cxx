@@ -381,6 +381,26 @@ void others(World& dw) {
     int least = 0;
     M.read(1, same, &least);
     expect(least == 5, "values for one element are added as the algebra adds");
+    // A function that throws where one element is, on one rank.
+    Matrix<double> one(4, 4, SP, dw), to(4, 4, SP, dw);
+    std::int64_t const place = 6;
+    double const seven = 7;
+    one.write(dw.rank == 0 ? 1 : 0, &place, &seven);
+    int caught = 0;
+    Function<double> const f([](double x) -> double { throw std::invalid_argument("no " + std::to_string(x)); });
+    Bivar_Function<double> const g([](double, double) -> double { throw std::invalid_argument("none"); });
+    Transform<double> const h([](double&) { throw std::invalid_argument("none"); });
+    Transform<double, double> const k([](double, double&) { throw std::invalid_argument("none"); });
+    for (int i = 0; i < 5; ++i) try {
+            if (i == 0) to["ij"] = f(one["ij"]);
+            if (i == 1) to["ij"] = f(one["ji"]);
+            if (i == 2) to["ij"] += g(one["ik"], one["jk"]);
+            if (i == 3) h(one["ij"]);
+            if (i == 4) k(one["ij"], one["ij"]);
+        } catch (std::exception const&) {
+            ++caught;
+        }
+    expect(caught == 5, "functions that throw on one rank: " + std::to_string(caught));
     bool thrown = false;
     try {
         Matrix<Way> A(3, 3, dw, Monoid<Way>(Ways::zero(), &Ways::add)), B(A);
