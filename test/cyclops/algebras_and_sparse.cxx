@@ -374,6 +374,32 @@ void others(World& dw) {
     expect(S.nnz_tot == 35 && sum == 35, "numbers into a sparse matrix");
     S.set_zero();
     expect(S.nnz_tot == 0, "set_zero");
+    for (int aux_first = 0; aux_first < 2; ++aux_first) {
+        int const lens[] = {3, 4, 2}, modes[] = {0, 2};
+        Tensor<double> X(3, aux_first == 0, lens, dw), Y(3, lens, dw), Z(3, lens, dw);
+        X.fill_random(-1, 1);
+        Y["ijk"] = X["ijk"];
+        Matrix<double> A(3, 5, dw), B(4, 5, dw), C(2, 5, dw), D(4, 5, dw);
+        A.fill_random(-1, 1);
+        C.fill_random(-1, 1);
+        Matrix<double> At(5, 3, dw), Bt(5, 4, dw), Ct(5, 2, dw);
+        At["ri"] = A["ir"];
+        Ct["rk"] = C["kr"];
+        Tensor<double>*all[] = {&A, &B, &C}, *transposed[] = {&At, &Bt, &Ct}, *two[] = {&A, &C}, *two_transposed[] = {&At, &Ct};
+        MTTKRP(&X, aux_first != 0 ? transposed : all, 1, aux_first != 0);
+        D["jr"] = Y["ijk"] * A["ir"] * C["kr"];
+        D["jr"] -= aux_first != 0 ? Bt["rj"] : B["jr"];
+        expect(D.norm2() < 1e-12, "MTTKRP");
+        TTTP(&X, 2, modes, aux_first != 0 ? two_transposed : two, aux_first != 0);
+        Matrix<double> AC(3, 2, dw);
+        AC["ik"] = A["ir"] * C["kr"];
+        Z["ijk"] = Y["ijk"] * AC["ik"];
+        Z["ijk"] -= X["ijk"];
+        expect(Z.norm2() < 1e-12 && X.norm2() > 0, "TTTP");
+    }
+    double numbers[3];
+    arange<double>(2, 3, 0.5, dw).read_all(numbers);
+    expect(numbers[0] == 2 && numbers[1] == 2.5 && numbers[2] == 3, "arange");
     Matrix<int> M(3, 3, dw, MinPlus::algebra());
     std::int64_t const same[] = {2, 2};
     int const two[] = {7, 5};

@@ -103,6 +103,12 @@ void factorize(int m, int n, World& dw) {
     P.svd_rand(U, some, VT, 2, 20);
     some["i"] -= S["i"];
     expect(U.ncol == 2 && VT.nrow == 2 && some.norm2() < 1e-3 * n, "singular values by random vectors");
+    int const lens[] = {m, 2, n};
+    Tensor<T> A3(3, lens, dw), U3, S3, V3;
+    A3.fill_random(T(-1), T(1));
+    A3["ijk"].svd(U3["jri"], S3["r"], V3["kr"]);
+    A3["ijk"] -= U3["jri"] * S3["r"] * V3["kr"];
+    expect(A3.norm2() < 1e-3 * n && U3.lens[1] == S3.lens[0] && V3.lens[0] == n, "singular values of a matricization");
 }
 
 }  // namespace
