@@ -4,12 +4,12 @@ include config.mk
 VERSION   := $(shell cat VERSION)
 ABI       := $(firstword $(subst ., ,$(VERSION)))
 PREFIX    ?= /usr/local
-BUILD     := build/$(OPT)
+BUILD     := build/$(OPT)$(addprefix -,$(GPU))
 LIBRARY   := $(BUILD)/libarges.a
 SHARED    := $(BUILD)/libarges.so
 YIELD     := $(BUILD)/libyield.so
 CYCLOPS   := $(BUILD)/cyclops
-LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS)
+LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS)$(if $(GPU), $(GPU_LIBS))
 MAKEFLAGS += --no-print-directory
 JOBS      ?= $(shell nproc 2>/dev/null || echo 1)
 
@@ -27,6 +27,8 @@ python_sources  := $(wildcard src/python/*.cpp)
 cyclops_sources := $(wildcard src/cyclops/*.cpp)
 cyclops_headers := $(patsubst src/cyclops/%,$(CYCLOPS)/include/%,$(wildcard src/cyclops/ctf*.hpp))
 cyclops_tests   := $(foreach std,c++11 c++20,$(patsubst test/cyclops/%.cxx,$(BUILD)/cyclops/test/%.$(std),$(wildcard test/cyclops/*.cxx)))
+gpu_sources     := $(if $(GPU),$(wildcard src/device/*.cu))
+gpu_objects     := $(gpu_sources:%.cu=$(BUILD)/obj/%.o)
 library_sources := $(filter-out $(cli_sources) $(python_sources) $(cyclops_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
@@ -39,8 +41,8 @@ benches         := $(call programs,$(wildcard bench/*.cpp)) $(bench_folders:%=$(
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
 tests           := $(test_folders:%=$(BUILD)/test/%)
 planted         := $(BUILD)/planted_failure
-cyclops_layers   := base symmetry topology layout comm local sparse partition plan redistribute execute interface
-simulated_layers := base symmetry topology layout plan comm local redistribute execute interface
+cyclops_layers   := base symmetry topology layout comm local sparse partition plan device redistribute execute interface
+simulated_layers := base symmetry topology layout plan comm local device redistribute execute interface
 checked_layers  := $(shell awk '!/^\#/ { print $$1 }' test/checked)
 checked_folders := $(shell awk '!/^\#/ && NF > 1 { print $$1 }' test/checked)
 test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.cpp))
@@ -108,16 +110,27 @@ $(BUILD)/obj/%.o: $(BUILD)/units/%.cpp $(BUILD)/command.stamp
 	@mkdir -p $(@D)
 	$(COMPILE) $(UNIT_FLAGS) $(WITH_PRECOMPILED) -c $< -o $@
 
+# Kernels of a device.
+COMPILE_GPU = $(NVCC) -std=c++20 -O3 --expt-relaxed-constexpr $(foreach sm,$(GPU_ARCHITECTURES),-gencode arch=compute_$(sm),code=sm_$(sm)) \
+    -gencode arch=compute_$(lastword $(GPU_ARCHITECTURES)),code=compute_$(lastword $(GPU_ARCHITECTURES)) \
+    -Xcompiler "$(PIC_FLAGS) $(OPENMP_FLAGS) -Wall -Wextra -ffunction-sections" -lineinfo $(INCLUDES) $(filter -D%,$(OPT_FLAGS)) -MMD -MP
+$(BUILD)/obj/%.o: %.cu $(BUILD)/command.stamp
+	@mkdir -p $(@D)
+	$(COMPILE_GPU) -c $< -o $@
+ifneq ($(GPU),)
+$(BUILD)/obj/src/device/device.o: CXXFLAGS += -DARGES_CUDA
+endif
+
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 # A stamp is written as the makefile is read, and only when its text changes. (A rule that always runs would make what depends on it anew
 # now and then: make asks whether it has run, before it asks for its time.)
 write_stamp = $(shell mkdir -p $(dir $(1)) && { echo '$(2)' | cmp -s - $(1) || echo '$(2)' > $(1); })
-$(call write_stamp,$(BUILD)/command.stamp,$(COMPILE) $(COOL_FLAGS) $(TEST_FLAGS))
-$(call write_stamp,$(BUILD)/library.stamp,$(call objects,$(library_sources)))
+$(call write_stamp,$(BUILD)/command.stamp,$(COMPILE) $(COOL_FLAGS) $(TEST_FLAGS)$(if $(GPU), $(COMPILE_GPU)))
+$(call write_stamp,$(BUILD)/library.stamp,$(call objects,$(library_sources)) $(gpu_objects))
 
 # Linking.
-$(LIBRARY): $(call objects,$(library_sources)) $(BUILD)/library.stamp
+$(LIBRARY): $(call objects,$(library_sources)) $(gpu_objects) $(BUILD)/library.stamp
 	@rm -f $@
 	ar rcs $@ $(filter %.o,$^)
 

@@ -1,4 +1,4 @@
-# Arges build settings, in six steps. Edit them here, or override one on the command line:
+# Arges build settings, in seven steps. Edit them here, or override one on the command line:
 #     make OPT=checked        make MPI=openmpi
 
 # 1. MPI: mpich or openmpi, with the names that Debian and Ubuntu give their programs and packages
@@ -31,10 +31,22 @@ HDF5_CFLAGS   := -I/usr/include/hdf5/$(MPI)
 HDF5_LIBS     := $(addprefix -L,$(wildcard /usr/lib/*/hdf5/$(MPI))) -lhdf5
 HDF5_PACKAGES := libhdf5-$(MPI)-dev
 
-# 5. OpenMP.
+# 5. Devices: GPU=cuda builds kernels for NVIDIA's, by the nvcc of CUDA 12 or newer, for these architectures, and as PTX of the last for
+#    newer ones. Without it nothing of CUDA is needed.
+GPU               ?=
+ifeq ($(GPU),cuda)
+NVCC              := $(or $(shell command -v nvcc 2>/dev/null),/usr/local/cuda/bin/nvcc)
+GPU_ARCHITECTURES := 80 90
+CUDA_LIBRARIES    := $(patsubst %/bin/nvcc,%/lib64,$(NVCC))
+GPU_LIBS          := -L$(CUDA_LIBRARIES) -Wl,-rpath,$(CUDA_LIBRARIES) -lcublas -lcudart
+else ifneq ($(GPU),)
+$(error GPU is '$(GPU)'; it must be 'cuda' or empty)
+endif
+
+# 6. OpenMP.
 OPENMP_FLAGS := -fopenmp
 
-# 6. Flags. OPT=fast is for this machine's processor; OPT=checked asserts and sanitizes,
+# 7. Flags. OPT=fast is for this machine's processor; OPT=checked asserts and sanitizes,
 #    with the flags that compile soonest and still name lines; what `address` finds need not be found twice.
 OPT ?= fast
 ifeq ($(OPT),fast)

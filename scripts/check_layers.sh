@@ -4,7 +4,7 @@
 set -uo pipefail
 
 # Top to bottom.
-layers="cli python cyclops c decompose chemistry linalg io interface execute redistribute plan partition \
+layers="cli python cyclops c decompose chemistry linalg io interface execute redistribute device plan partition \
 sparse local comm topology layout symmetry base"
 # Layers that a layer may not include although they are below it; mpi: nor <mpi.h>, nor any public
 # header that brings it.
@@ -82,6 +82,7 @@ check() {
     BEGIN {
         home["BLAS"] = "local";  calls["BLAS"] = "(cblas|openblas)_[a-z]"
         home["HDF5"] = "io";     calls["HDF5"] = "H5[A-Z]+[a-z]"
+        home["CUDA"] = "device"; calls["CUDA"] = "cu(da|blas)[A-Z_]"
         home["LAPACK, ScaLAPACK"] = "linalg"
         calls["LAPACK, ScaLAPACK"] = "(Fortran(Real)?<|C?blacs_[a-z]|LAPACKE_)"
         n = split(layers, name_at)
@@ -158,6 +159,7 @@ src/decompose/a.cpp|cblas_dgemm(CblasColMajor);
 src/decompose/a.cpp|LAPACKE_dpotrf("L", n, a, n);
 src/decompose/a.cpp|linalg::Fortran<double>::potrf("L");
 src/chemistry/a.cpp|H5Fclose(file);
+src/local/a.cpp|cudaFree(array);
 src/io/a.cpp|const char* home = std::getenv("HOME");
 src/io/a.cpp|std::cout << "// not a comment";
 src/io/a.cpp|std::printf("text");

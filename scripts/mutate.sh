@@ -9,7 +9,7 @@ list=$PWD/test/mutations
 work=$PWD/build/mutate
 end=$(($(date +%s) + ${SECONDS_LEFT:-1000000000}))
 export TEST_TIMEOUT=${TEST_TIMEOUT:-120}
-others="interface execute redistribute plan layout linalg decompose chemistry io cli symmetry local sparse partition comm topology base"
+others="interface execute redistribute device plan layout linalg decompose chemistry io cli symmetry local sparse partition comm topology base"
 
 # The faults: files[n], old[n], new[n]; key[n] tells a changed fault from the one that has a result.
 files=() old=() new=() key=()

@@ -67,6 +67,13 @@ GroupMapping group_mapping_option() {
     return text ? parse_group_mapping(*text, "ARGES_GROUP_MAPPING") : GroupMapping::packed;
 }
 
+DeviceKind device_option() {
+    const auto text = environment("ARGES_DEVICE");
+    if (!text || *text == "none") return DeviceKind::none;
+    if (*text == "cuda") return DeviceKind::cuda;
+    throw InvalidArgument("ARGES_DEVICE: \"" + *text + "\" is not known; use cuda or none");
+}
+
 std::optional<std::string> coordinates_option() { return environment("ARGES_COORDINATES"); }
 
 bool machine_order_option() {

@@ -23,6 +23,12 @@ std::string to_string(GroupMapping mapping);
 /// ARGES_GROUP_MAPPING: how symmetric groups are spread; by default packed.
 GroupMapping group_mapping_option();
 
+/// Where tensors have their elements.
+enum class DeviceKind { none, cuda };
+
+/// ARGES_DEVICE: cuda or none, the default. @throws InvalidArgument for other values
+DeviceKind device_option();
+
 /// ARGES_COORDINATES: the file of the processes' coordinates on the machine.
 std::optional<std::string> coordinates_option();
 

@@ -1,6 +1,7 @@
 /// Chooses how a contraction is computed on one rank, and computes it in one of three ways.
 #pragma once
 
+#include "local/blas.hpp"
 #include "local/contract.hpp"
 #include "local/fold.hpp"
 #include "local/pack.hpp"
@@ -20,6 +21,26 @@ struct GemmPlan {
     bool pack_b = false;            ///< likewise B
     bool pack_c = false;            ///< compute into a buffer and copy to C
     double cost = 0;                ///< estimated nanoseconds
+};
+
+/// The order in which an operand of a plan is copied for BLAS: the matrix first, its group with the smallest stride first, then the loops.
+CopyOrder copy_order(GemmPlan& plan, std::vector<FoldAxis>& rows, std::vector<FoldAxis>& columns, OperandStride stride);
+
+/// How a matrix of a product lies.
+struct BlasOperand {
+    std::int64_t ld = 1;
+    bool transposed = false;
+};
+
+/// The matrix products of a plan as BLAS takes them. Where C is stored by rows, its transpose is computed from the transposed operands in
+/// the other order: `left` then belongs to B.
+struct MatrixProduct {
+    explicit MatrixProduct(const GemmPlan& plan);
+    GemmSize size;
+    bool flipped = false;
+    BlasOperand left, right;
+    std::int64_t result_ld = 1;
+    std::int64_t right_step = 1, result_step = 1;  ///< of the vectors that are multiplied, and result, where there is one column
 };
 
 /// Loops with a vector axis innermost, for contractions with too few or too small matrix products.

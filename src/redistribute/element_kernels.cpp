@@ -3,12 +3,14 @@
 #include "arges/element_type.hpp"
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
+#include "device/device.hpp"
 #include "local/contract.hpp"
 #include "local/row_products.hpp"
 #include "local/transfer.hpp"
 #include "redistribute/pair_kernels.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 
 namespace arges {
@@ -84,9 +86,9 @@ ElementKernels fast_kernels(const char* name) {
     return k;
 }
 
-/// The table that tensors get; null: the library's own.
+/// The table that was given for tensors, null for the library's own; else the option says which.
 template <class T>
-const ElementKernels* used = nullptr;
+std::optional<const ElementKernels*> used;
 
 }  // namespace
 
@@ -116,8 +118,9 @@ const ElementKernels& element_kernels(ElementType type) {
 #define ARGES_KERNELS(T)                                                                                                                   \
     template <>                                                                                                                            \
     const ElementKernels& element_kernels<T>() {                                                                                           \
-        static const ElementKernels table = fast_kernels<T>(#T);                                                                           \
-        return used<T> != nullptr ? *used<T> : table;                                                                                      \
+        static const ElementKernels own = fast_kernels<T>(#T);                                                                             \
+        if (used<T>) return *used<T> != nullptr ? **used<T> : own;                                                                         \
+        return device::kernels_of<T>(own);                                                                                                 \
     }                                                                                                                                      \
     template void use_element_kernels<T>(const ElementKernels*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_KERNELS)

@@ -115,6 +115,7 @@ TEST(WrongUses, OfExtentsAndMemoryAreRefused) {
         {ARGES_USE(parse_bytes("2GG", "ARGES_MEMORY_LIMIT")), invalid, {"\"2GG\" is not a size"}},
         {ARGES_USE(Environment e("ARGES_MEMORY_LIMIT", "2 gigabytes"); World w), invalid, {"ARGES_MEMORY_LIMIT", "not a size"}},
         {ARGES_USE(Environment e("ARGES_GROUP_MAPPING", "cyclic"); World w), invalid, {"\"cyclic\"", "use packed, blocks or best"}},
+        {ARGES_USE(Environment e("ARGES_DEVICE", "opencl"); World w), invalid, {"\"opencl\"", "use cuda or none"}},
         {ARGES_USE(Environment e("ARGES_RANK_ORDER", "node"); World w), invalid, {"\"node\"", "use given or machine"}},
         {ARGES_USE(Environment e("ARGES_COORDINATES", "/nowhere/xyz"); World w), invalid, {"/nowhere/xyz", "cannot be read", "unset it"}},
     });

@@ -216,9 +216,10 @@ TEST(OneRankDiffers, Environment) {
         EXPECT_TRUE(outer.state()->communicator().all_equal(Digest().add(exception).add(message).value())) << message;
         return exception == "none" ? exception : exception + ": " + message;
     };
-    EXPECT_NE(error_with("ARGES_GROUP_MAPPING", "blocks", "packed").find("InvalidArgument: ARGES_GROUP_MAPPING differs"),
+    EXPECT_NE(error_with("ARGES_GROUP_MAPPING", "blocks", "packed").find("InvalidArgument: ARGES_GROUP_MAPPING or ARGES_DEVICE differs"),
               std::string::npos);
     EXPECT_NE(error_with("ARGES_GROUP_MAPPING", "no such", "packed").find("\"no such\" is not known"), std::string::npos);
+    EXPECT_NE(error_with("ARGES_DEVICE", "cuda", "none").find("ARGES_DEVICE"), std::string::npos);
     EXPECT_NE(error_with("ARGES_MEMORY_LIMIT", "much", "1G").find("\"much\" is not a size"), std::string::npos);
     EXPECT_NE(error_with("ARGES_CALL_TIMEOUT", "soon", "1").find("\"soon\" is not a number of seconds"), std::string::npos);
     EXPECT_EQ(error_with("ARGES_MEMORY_LIMIT", "1G", "2G"), "none");

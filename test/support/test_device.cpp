@@ -4,7 +4,8 @@
 #include "arges/element_kernels.hpp"
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"
-#include "local/transfer.hpp"
+#include "device/table.hpp"
+#include "local/blas.hpp"
 
 #include <sys/mman.h>
 
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace arges::test {
 namespace {
@@ -49,6 +51,11 @@ public:
             before->second += it->second;
             free_.erase(it);
         }
+    }
+
+    bool has(const void* array) const {
+        const auto at = static_cast<const std::byte*>(array) - memory_;
+        return at >= 0 && at < size;
     }
 
     void enter() {
@@ -94,54 +101,49 @@ const MemorySpace space{.name = "the tests' device",
                                 std::memcpy(to, from, static_cast<std::size_t>(bytes));
                             }};
 
-template <class T, class Table>
-Table on_host;
-
-/// A function of a table with the device's memory open.
-template <class T, auto member>
-struct Opened;
-template <class T, class Table, class R, class... A, R (*Table::*member)(A...)>
-struct Opened<T, member> {
-    static R call(A... arguments) {
+/// The device's kernels (src/device) in loops: see device/machine.hpp.
+struct Loops {
+    static const MemorySpace& space() { return test::space; }
+    static bool has(const void* array) { return Device::the().has(array); }
+    template <class F>
+    static void blocks(std::int64_t count, const F& f) {
         const OnDevice here;
-        return (on_host<T, Table>.*member)(arguments...);
+        for (std::int64_t block = 0; block < count; ++block)
+            for (int thread = 0; thread < device::threads; ++thread) f(block, thread);
+    }
+    template <class N, class F>
+    static void tiles(std::int64_t count, const F& f) {
+        const OnDevice here;
+        std::vector<N> tile(device::tile_elements);
+        for (std::int64_t block = 0; block < count; ++block) {
+            for (int thread = 0; thread < device::threads; ++thread) f.load(block, thread, tile.data());
+            for (int thread = 0; thread < device::threads; ++thread) f.store(block, thread, tile.data());
+        }
+    }
+    template <class F>
+    static void trees(std::int64_t groups, const F& f) {
+        const OnDevice here;
+        std::vector<typename F::Value> values(device::threads);
+        for (std::int64_t group = 0; group < groups; ++group) {
+            for (int thread = 0; thread < device::threads; ++thread) values[thread] = f.partial(group, thread, device::threads);
+            for (int width = device::threads / 2; width > 0; width /= 2)
+                for (int thread = 0; thread < width; ++thread) values[thread] = f.add(values[thread], values[thread + width]);
+            f.store(group, values[0]);
+        }
+    }
+    template <class T>
+    static void multiply(const device::MatrixProducts<T>& x) {
+        const OnDevice here;
+        for (std::int64_t i = 0; i < x.count; ++i)
+            local::gemm<T>({x.m, x.n, x.k}, x.alpha, {x.a + i * x.step_a, x.lda, x.a_transposed}, {x.b + i * x.step_b, x.ldb, x.b_transposed},
+                           x.beta, {x.c + i * x.step_c, x.ldc, false});
     }
 };
 
-/// Single elements are on the host: functions of them stay as they are.
 template <class T>
 void use_device() {
-    static ElementKernels table;
-    if (element_kernels<T>().space == &space) return;
-    on_host<T, ElementKernels> = element_kernels<T>();
-    table = on_host<T, ElementKernels>;
-    table.space = &space;
-    table.convert = [](const std::type_info& type, const void* from, void* to, std::int64_t count) {
-        const OnDevice here;
-        local::convert_elements(type, on_host<T, ElementKernels>, from, to, count);
-    };
-    const auto open = [&]<auto member>() {
-        if (table.*member != nullptr) table.*member = Opened<T, member>::call;
-    };
-    open.template operator()<&ElementKernels::fill>();
-    open.template operator()<&ElementKernels::scale>();
-    open.template operator()<&ElementKernels::divide>();
-    open.template operator()<&ElementKernels::transfer>();
-    open.template operator()<&ElementKernels::transfer_listed>();
-    open.template operator()<&ElementKernels::make_real>();
-    open.template operator()<&ElementKernels::contract>();
-    open.template operator()<&ElementKernels::reduce>();
-    open.template operator()<&ElementKernels::count_nonzero>();
-    open.template operator()<&ElementKernels::scale_along>();
-    open.template operator()<&ElementKernels::multiply_rows>();
-    open.template operator()<&ElementKernels::split_pair>();
-    open.template operator()<&ElementKernels::unpack_pair>();
-    static Reductions reductions;
-    on_host<T, Reductions> = reductions = *table.reductions;
-    reductions.sum_row = Opened<T, &Reductions::sum_row>::call;
-    reductions.place_of_best = Opened<T, &Reductions::place_of_best>::call;
-    table.reductions = &reductions;
-    use_element_kernels<T>(&table);
+    use_element_kernels<T>(nullptr);  // the host's functions are those of the library's own table
+    use_element_kernels<T>(&device::Kernels<Loops, T>::table(element_kernels<T>()));
 }
 
 }  // namespace

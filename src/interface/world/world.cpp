@@ -1,5 +1,6 @@
 #include "arges/world.hpp"
 
+#include "arges/element_kernels.hpp"
 #include "arges/machine.hpp"
 #include "arges/mpi_session.hpp"
 #include "base/options.hpp"
@@ -80,14 +81,17 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const
     const auto per_node = communicator_->ranks_per_node();
     std::int64_t limit = 0;
     std::string machine;
+    auto device = DeviceKind::none;
     agree([&] {
         group_mapping_ = group_mapping_option();
+        device = device_option();
+        if (device != DeviceKind::none) static_cast<void>(element_kernels<double>());  // is there one?
         if (rank_ == 0) machine = to_text(constants ? *constants : stored_machine());
         limit = memory_limit_option().value_or(0);
         trace_ = Trace::from_option(rank_, process_number());
     });
-    if (!communicator_->all_equal(static_cast<std::uint64_t>(group_mapping_)))
-        throw InvalidArgument("ARGES_GROUP_MAPPING differs between ranks; set it to the same on every rank, or on none");
+    if (!communicator_->all_equal(2 * static_cast<std::uint64_t>(group_mapping_) + static_cast<std::uint64_t>(device)))
+        throw InvalidArgument("ARGES_GROUP_MAPPING or ARGES_DEVICE differs between ranks; set them to the same on every rank, or on none");
     communicator_->broadcast(machine, 0);
     machine_ = among_ranks(parse_machine_model(machine, "rank 0"), size_, per_node);
     local::set_contraction_costs(
