@@ -37,7 +37,8 @@ fortran_examples := $(patsubst %.f90,$(BUILD)/%,$(wildcard examples/fortran/*.f9
 fortran_tests    := $(patsubst test/fortran/%.f90,$(BUILD)/fortran_test/%,$(wildcard test/fortran/*_test.f90))
 plain_c          := $(patsubst test/c/%.c,$(BUILD)/%,$(wildcard test/c/*.c))
 bench_folders   := $(sort $(patsubst bench/%/,%,$(dir $(wildcard bench/*/*.cpp))))
-benches         := $(call programs,$(wildcard bench/*.cpp)) $(bench_folders:%=$(BUILD)/bench/%)
+benches         := $(call programs,$(wildcard bench/*.cpp)) $(bench_folders:%=$(BUILD)/bench/%) $(if $(GPU),$(BUILD)/bench/device)
+device_programs := $(addprefix $(BUILD)/,test/execute test/redistribute test/interface bench/device bench/contraction) $(YIELD)
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
 tests           := $(test_folders:%=$(BUILD)/test/%)
 planted         := $(BUILD)/planted_failure
@@ -51,7 +52,7 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS JOBS
 
-.PHONY: cyclops check-cyclops python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling check-bench run-tests run-checked run-checked-built \
+.PHONY: cyclops check-cyclops python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling check-bench check-device device-programs run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -170,6 +171,9 @@ check-cyclops: $(cyclops_tests) $(YIELD)  ## the tests of ctf.hpp
 $(BUILD)/arges: $(call objects,$(cli_sources)) $(LIBRARY)
 	$(link)
 $(examples) $(call programs,$(wildcard bench/*.cpp)): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
+	$(link)
+
+$(BUILD)/bench/device: $(BUILD)/obj/bench/device.o $(LIBRARY)
 	$(link)
 
 # A folder of benchmarks is one program.
@@ -335,6 +339,11 @@ check-all: check  ## besides: the rank counts of test/more_ranks, files compiled
 
 check-scaling: $(BUILD)/bench/scaling $(arges) $(YIELD)  ## the scaling harness of bench/scaling, with small tensors
 	@scripts/check_scaling.sh
+
+check-device:  ## build and pack the check of a machine with a CUDA device, and say how to run it there
+	+@$(again) GPU=cuda BUILD=build/device OPT_FLAGS="-O3 -march=x86-64-v3 -DNDEBUG -ffunction-sections" device-programs
+	@BUILD=build/device scripts/check_device.sh pack
+device-programs: $(device_programs)
 
 check-bench: bench $(YIELD)  ## every program in bench/, with small input
 	@scripts/check_bench.sh

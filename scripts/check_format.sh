@@ -7,7 +7,7 @@ if [ -z "$program" ] || ! "$program" --version | grep -q "version $release\."; t
     echo "format: not checked, this machine has no clang-format $release"
     exit 0
 fi
-files=$(find src include test bench examples -name '*.[ch]pp' -o -name '*.[ch]' | sort)
+files=$(find src include test bench examples -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' | sort)
 if [ "${1:-}" = --fix ]; then exec "$program" -i $files; fi
 # The check itself: a file that is not laid out so must be found.
 if echo 'int  f( );' | "$program" --dry-run -Werror >/dev/null 2>&1; then

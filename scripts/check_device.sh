@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The check of a machine with a CUDA device, in at most 6 minutes: right numbers first, then timings, a line for each as soon as it is known.
+#   make check-device                                on a machine with nvcc: builds, and packs programs and their libraries
+#   scripts/check_device.sh run device_check.tar.xz  on the machine with the device, which needs a driver and CUDA's libraries only
+# Expected on an H100 or H200, until measured: mm 8192 at 50 to 60 TFLOP/s by cuBLAS and at 0.9 of it or more; a copy at 2.6 (H100) or 4.3
+# TB/s (H200), counting bytes read and written, and permutations at 0.8 of it or more; the tests in two minutes.
+set -uo pipefail
+
+pack() {
+    local to=${BUILD:?run this by make check-device}/pack archive=$BUILD/device_check.tar.xz file
+    rm -rf "$to"
+    mkdir -p "$to/lib" "$to/bin"
+    for file in test/execute test/redistribute test/interface bench/device bench/contraction; do
+        strip -o "$to/bin/${file#*/}" "$BUILD/$file" || exit 1
+    done
+    cp "$BUILD/libyield.so" "$to/bin/"
+    # Two ranks on one device: MPICH's launcher starts its proxy, which it looks for beside itself.
+    for file in mpiexec.hydra hydra_pmi_proxy; do
+        if command -v $file >/dev/null; then cp -L "$(command -v $file)" "$to/bin/"; fi
+    done
+    # All libraries but those of the C library, the compiler's run time for C++, and CUDA.
+    ldd "$to"/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+        grep -vE '/(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|cublas|cublasLt|cudart|cuda)\.so.*)$' | xargs -r cp -L -t "$to/lib"
+    XZ_OPT=-T0 tar -cJf "$archive" -C "$to" . || exit 1
+    echo "check_device: $(du -h "$archive" | cut -f1) in $archive; take it and $0 to the machine with the device, and run there:"
+    echo "    bash ${0##*/} run ${archive##*/}"
+}
+
+# at_most SECONDS COMMAND...: less where the 6 minutes end before.
+at_most() {
+    local left=$((350 - SECONDS))
+    timeout $((left < 1 ? 1 : left < $1 ? left : $1)) "${@:2}"
+}
+
+# tests FOLDER RANKS FILTER: one line; what failed below it.
+tests() {
+    local start=$SECONDS log launch=()
+    log=$(mktemp)
+    if (($2 > 1)); then launch=("$pack/bin/mpiexec.hydra" -launcher fork -n "$2" env LD_PRELOAD="$pack/bin/libyield.so"); fi
+    GTEST_FILTER=$3 at_most 100 "${launch[@]}" "$pack/bin/$1" --gtest_brief=1 >"$log" 2>&1
+    local status=$?
+    if [ $status = 124 ]; then echo "tests of $1 on $2 ranks: stopped by the time"
+    elif [ $status != 0 ]; then echo "tests of $1 on $2 ranks: FAILED with status $status"; fi
+    grep -E 'Failure|^\[ranks\]' "$log" | tail -n 12 | sed "s/^/$1: /; s/\$/  ($((SECONDS - start)) s)/"
+    [ $status = 0 ] || { grep -vE '^\[ +OK|^$' "$log" | tail -n 15; failed=1; }
+    rm -f "$log"
+}
+
+run() {
+    pack=$(mktemp -d) failed=0
+    trap 'rm -rf "$pack"' EXIT
+    tar -xJf "$1" -C "$pack" || exit 1
+    local cuda case
+    cuda=$(ls -d /usr/local/cuda*/lib64 /usr/local/cuda*/targets/*/lib /opt/*/.venv/lib/python3*/site-packages/nvidia/*/lib 2>/dev/null | tr '\n' ':')
+    export LD_LIBRARY_PATH=$pack/lib:$cuda${LD_LIBRARY_PATH:-} ARGES_DEVICE=cuda ARGES_MACHINE=/dev/null OMP_NUM_THREADS=4
+    export ARGES_FUZZ_COUNT=${ARGES_FUZZ_COUNT:-60}
+    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || exit 1
+    # The device's kernels one by one, then what is made of them. MemorySpaces make up a device of their own.
+    tests redistribute 1 '*'
+    tests execute 1 '*'
+    tests interface 1 '-*ManyPairs*:MemorySpaces*'
+    if [ -x "$pack/bin/mpiexec.hydra" ]; then tests redistribute 2 '*'; fi
+    at_most 60 "$pack/bin/device" || { echo "bench/device: status $?"; failed=1; }
+    for case in "mm 8192" "model4as 100" "ladder 100"; do
+        echo "statement $case on the device, then on 16 cores of the host:"
+        at_most 30 "$pack/bin/contraction" $case 3 || echo "  status $?"
+        at_most 40 env ARGES_DEVICE=none OMP_NUM_THREADS=16 "$pack/bin/contraction" $case 2 || echo "  status $?"
+    done
+    echo "check_device: $SECONDS s, $([ $failed = 0 ] && echo "all right" || echo "FAILURES above")"
+    exit $failed
+}
+
+case ${1-} in
+    pack) pack ;;
+    run) run "${2:?the archive that make check-device has made}" ;;
+    *) sed -n '2,4s/^# *//p' "$0"; exit 2 ;;
+esac
