@@ -16,8 +16,8 @@ public:
     static const ElementKernels& table(const ElementKernels& host) {
         host_ = &host;
         static const Reductions own = reductions();
-        static const ElementKernels table = with_functions(host, own);
-        return table;
+        static const ElementKernels made = with_functions(host, own);
+        return made;
     }
 
 private:

@@ -120,7 +120,6 @@ struct MoveTiles {
 template <class N>
 struct SumRuns {
     Moved<N> x;
-    std::int64_t terms = 1;  ///< those of the longest runs
     using Value = N;
 
     /// How many entries of an axis a group adds up, and the first.

@@ -96,16 +96,16 @@ protected:
         }
         for (auto& axis : t.axes) {
             if (below(3) > 0) continue;
-            auto &from = t.lists.emplace_back(), &to = t.lists.emplace_back();
-            auto& factor = t.factors.emplace_back();
+            std::vector<std::int64_t> from, to;
+            std::vector<std::uint8_t> factor;
             for (std::int64_t i = 0; i < axis.count; ++i) {
                 from.push_back((axis.count - 1 - i) * axis.from_stride);
                 to.push_back((repeats ? i / 3 : (i + 1) % axis.count) * axis.to_stride);
                 factor.push_back(static_cast<std::uint8_t>(below(4)));
             }
-            axis.from = from.data();
-            axis.to = to.data();
-            axis.factor = factor.data();
+            axis.from = t.lists.emplace_back(std::move(from)).data();
+            axis.to = t.lists.emplace_back(std::move(to)).data();
+            axis.factor = t.factors.emplace_back(std::move(factor)).data();
         }
         std::shuffle(t.axes.begin(), t.axes.end(), random_);
         return t;
