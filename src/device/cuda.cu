@@ -1,8 +1,7 @@
 // CUDA: one stream, memory from the device's pool, kernels that run function objects, and cuBLAS.
-#include "device/cuda.hpp"
-
 #include "base/instantiate.hpp"
 #include "base/options.hpp"
+#include "device/device.hpp"
 #include "device/table.hpp"
 
 #include <cublas_v2.h>

@@ -3,7 +3,6 @@
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "base/options.hpp"
-#include "device/cuda.hpp"
 
 namespace arges::device {
 

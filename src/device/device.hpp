@@ -10,4 +10,9 @@ namespace arges::device {
 template <class T>
 const ElementKernels& kernels_of(const ElementKernels& host);
 
+/// The table of a type on this rank's CUDA device. Ranks of a node take its devices in turn; those that share one wait for each other.
+/// @throws InvalidArgument if there is none, or the library was built without CUDA
+template <class T>
+const ElementKernels& cuda_kernels(const ElementKernels& host);
+
 }  // namespace arges::device
