@@ -9,7 +9,7 @@ sparse local comm topology layout symmetry base"
 # Layers that a layer may not include although they are below it; mpi: nor <mpi.h>, nor any public
 # header that brings it.
 fences="plan:comm,local,sparse,mpi partition:comm,local,sparse,mpi sparse:comm,mpi local:comm,mpi \
-topology:mpi layout:mpi symmetry:mpi base:mpi"
+device:comm,mpi topology:mpi layout:mpi symmetry:mpi base:mpi"
 
 # check ROOT: prints the violations under ROOT/src and ROOT/include, one a line.
 check() {

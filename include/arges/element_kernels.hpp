@@ -129,7 +129,7 @@ public:
     /// No element.
     ElementValue() = default;
     /// Room for an element of so many bytes, which are zero.
-    explicit ElementValue(std::int64_t bytes) : bytes_(bytes), large_(bytes_ > sizeof small_ ? bytes_ / sizeof(std::max_align_t) + 1 : 0) {}
+    explicit ElementValue(std::int64_t bytes) : bytes_(bytes), large_(bytes_ > sizeof small_ ? bytes_ / sizeof(Piece) + 1 : 0) {}
     /// A copy of an element of so many bytes.
     ElementValue(const void* element, std::int64_t bytes) : ElementValue(bytes) { std::memcpy(data(), element, bytes_); }
     /// A copy of an element.
@@ -145,9 +145,12 @@ public:
     std::int64_t size() const { return bytes_; }
 
 private:
+    struct alignas(std::max_align_t) Piece {  // std::max_align_t may have no name of its own, which nvcc 13 takes ill in a vector
+        std::byte bytes[sizeof(std::max_align_t)];
+    };
     std::size_t bytes_ = 0;
-    std::array<std::max_align_t, 2> small_{};
-    std::vector<std::max_align_t> large_;
+    std::array<Piece, 2> small_{};
+    std::vector<Piece> large_;
 };
 
 /// The operations on elements of one type under one algebra. Arrays and single elements are given by address; alpha and beta are single

@@ -159,7 +159,7 @@ private:
         }
         const auto number = [](N x) {
             T result;
-            std::memcpy(&result, &x, sizeof x);
+            std::memcpy(static_cast<void*>(&result), &x, sizeof x);
             return result;
         };
         local::FoldWalker at(loops, 0);

@@ -95,8 +95,8 @@ private:
                          : host_->scale_along(sizes, strides, axis, weights, data);
         };
         k.multiply_rows = [](const local::RowProduct& product, const void* alpha, const void* a, const void* b, void* c, std::int64_t result,
-                             void* copies, std::int64_t threads) {
-            if (on_host(a, b, c)) return host_->multiply_rows(product, alpha, a, b, c, result, copies, threads);
+                             void* copies, std::int64_t of_host) {
+            if (on_host(a, b, c)) return host_->multiply_rows(product, alpha, a, b, c, result, copies, of_host);
             device::multiply_rows<M>(product, number(alpha), a, b, c, result);
         };
         k.split_pair = [](const PairSplit& split, const void* from, void* to, const void* alpha, bool conjugate) {
