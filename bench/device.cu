@@ -50,9 +50,8 @@ void products(const ElementKernels& table, std::int64_t n) {
     const double one = 1, zero = 0, flops = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
     cublasHandle_t blas = nullptr;
     require(cublasCreate(&blas) == CUBLAS_STATUS_SUCCESS, "cuBLAS");
-    const double best = seconds_of([&] {
-        cublasDgemm_64(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), n, b.data(), n, &zero, c.data(), n);
-    });
+    const double best =
+        seconds_of([&] { cublasDgemm_64(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), n, b.data(), n, &zero, c.data(), n); });
     std::printf("mm %lld: cuBLAS %.2f TFLOP/s\n", static_cast<long long>(n), flops / best * 1e-12);
     std::fflush(stdout);
     const local::FoldedContraction f{{{n, 1, 0, 1}}, {{n, 0, n, n}}, {{n, n, 1, 0}}, {}};
@@ -106,7 +105,8 @@ void permutations(const ElementKernels& table, double wanted) {
                    seconds_of([&] { table.space->copy(to.data(), from.data(), count * std::int64_t{sizeof(double)}); });
             std::printf("copy within the device: %.0f GB/s\n", copy * 1e-9);
         }
-        const double rate = 16.0 * static_cast<double>(count) / seconds_of([&] { table.transfer(axes, from.data(), to.data(), nullptr, {}); });
+        const double rate =
+            16.0 * static_cast<double>(count) / seconds_of([&] { table.transfer(axes, from.data(), to.data(), nullptr, {}); });
         std::printf("permutation %-42s %.0f GB/s, %.2f of a copy (goal 0.80)\n", name.c_str(), rate * 1e-9, rate / copy);
         std::fflush(stdout);
     }

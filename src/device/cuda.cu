@@ -106,10 +106,14 @@ __global__ void __launch_bounds__(threads) run_tree(const __grid_constant__ F f)
 
 template <class T>
 constexpr cudaDataType_t blas_type() {
-    if constexpr (std::is_same_v<T, float>) return CUDA_R_32F;
-    else if constexpr (std::is_same_v<T, double>) return CUDA_R_64F;
-    else if constexpr (std::is_same_v<T, std::complex<float>>) return CUDA_C_32F;
-    else return CUDA_C_64F;
+    if constexpr (std::is_same_v<T, float>)
+        return CUDA_R_32F;
+    else if constexpr (std::is_same_v<T, double>)
+        return CUDA_R_64F;
+    else if constexpr (std::is_same_v<T, std::complex<float>>)
+        return CUDA_C_32F;
+    else
+        return CUDA_C_64F;
 }
 
 cudaMemoryType memory_of(const void* array) {
@@ -147,9 +151,9 @@ struct Cuda {
         const auto type = blas_type<T>();
         const auto operation = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
         Device::the().with_blas([&](cublasHandle_t blas) {
-            return cublasGemmStridedBatchedEx_64(blas, operation(x.a_transposed), operation(x.b_transposed), x.m, x.n, x.k, &x.alpha, x.a, type,
-                                                 x.lda, x.step_a, x.b, type, x.ldb, x.step_b, &x.beta, x.c, type, x.ldc, x.step_c, x.count,
-                                                 is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+            return cublasGemmStridedBatchedEx_64(blas, operation(x.a_transposed), operation(x.b_transposed), x.m, x.n, x.k, &x.alpha, x.a,
+                                                 type, x.lda, x.step_a, x.b, type, x.ldb, x.step_b, &x.beta, x.c, type, x.ldc, x.step_c,
+                                                 x.count, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
         });
     }
 

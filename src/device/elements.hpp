@@ -157,7 +157,8 @@ void unpack_pair(const PairUnpack& pair, const void* from, void* to, N alpha, bo
     if (rows.count() == 0 || columns.count() == 0) return;
     Range written;
     for (const auto* child : {&rows, &columns}) extend(written, child->count(), 1, child->to.data());
-    const auto most = std::max(*std::max_element(rows.from.begin(), rows.from.end()), *std::max_element(columns.from.begin(), columns.from.end()));
+    const auto most =
+        std::max(*std::max_element(rows.from.begin(), rows.from.end()), *std::max_element(columns.from.begin(), columns.from.end()));
     Reached<M, N> source(from, {0, std::max<std::int64_t>(0, row_of_triangle(most + 1, pair.strict) - 1)}), target(to, written);
     Lists<M> lists;
     const auto on_device = [&](const EntryGroup& child) {

@@ -105,8 +105,11 @@ private:
         for (const auto m_by : {&FoldAxis::stride_a, &FoldAxis::stride_c})
             for (const auto n_by : {&FoldAxis::stride_b, &FoldAxis::stride_c})
                 for (const auto k_by : {&FoldAxis::stride_a, &FoldAxis::stride_b}) {
-                    local::GemmPlan plan{.m = local::sorted_by(f.m, m_by), .n = local::sorted_by(f.n, n_by), .k = local::sorted_by(f.k, k_by),
-                                         .loops = local::sorted_by(f.batch, &FoldAxis::stride_c), .k_loops = {}};
+                    local::GemmPlan plan{.m = local::sorted_by(f.m, m_by),
+                                         .n = local::sorted_by(f.n, n_by),
+                                         .k = local::sorted_by(f.k, k_by),
+                                         .loops = local::sorted_by(f.batch, &FoldAxis::stride_c),
+                                         .k_loops = {}};
                     plan.pack_a = !local::is_matrix(plan.m, plan.k, &FoldAxis::stride_a);
                     plan.pack_b = !local::is_matrix(plan.k, plan.n, &FoldAxis::stride_b);
                     const local::MatrixProduct product(plan);
@@ -171,8 +174,9 @@ private:
                 std::swap(step_left, step_right);
             }
             M::template multiply<T>({product.size.m, product.size.n, product.size.k, batch.size, number(alpha), number(beta), left, right,
-                                     reinterpret_cast<T*>(c + at.at().c), product.left.transposed, product.right.transposed, product.left.ld,
-                                     product.right.ld, std::max(product.result_ld, product.size.m), step_left, step_right, batch.stride_c});
+                                     reinterpret_cast<T*>(c + at.at().c), product.left.transposed, product.right.transposed,
+                                     product.left.ld, product.right.ld, std::max(product.result_ld, product.size.m), step_left, step_right,
+                                     batch.stride_c});
         }
     }
 };

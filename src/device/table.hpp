@@ -51,7 +51,8 @@ private:
                 M::has(to) ? change<M, N, MakeReal>(to, count) : host_->make_real(to, count);
             };
         k.convert = convert;
-        k.transfer = [](std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha, local::TransferMode mode) {
+        k.transfer = [](std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha,
+                        local::TransferMode mode) {
             if (on_host(from, to)) return host_->transfer(axes, from, to, alpha, mode);
             device::transfer<M>(axes, from, to, number(alpha), mode);
         };
@@ -94,8 +95,8 @@ private:
             M::has(data) ? device::scale_along<M, N>(sizes, strides, axis, weights, data)
                          : host_->scale_along(sizes, strides, axis, weights, data);
         };
-        k.multiply_rows = [](const local::RowProduct& product, const void* alpha, const void* a, const void* b, void* c, std::int64_t result,
-                             void* copies, std::int64_t of_host) {
+        k.multiply_rows = [](const local::RowProduct& product, const void* alpha, const void* a, const void* b, void* c,
+                             std::int64_t result, void* copies, std::int64_t of_host) {
             if (on_host(a, b, c)) return host_->multiply_rows(product, alpha, a, b, c, result, copies, of_host);
             device::multiply_rows<M>(product, number(alpha), a, b, c, result);
         };
@@ -121,7 +122,8 @@ private:
         Reached<M, N> target(to, {0, count - 1}, false);
         const auto by = [&]<class S>(S) {
             if constexpr (is_lossless<S, T> && !std::is_same_v<S, T>)
-                if (type == typeid(S)) return for_each<M>(count, Convert<number_of<S>, N>{static_cast<const number_of<S>*>(from), target.data()}), true;
+                if (type == typeid(S))
+                    return for_each<M>(count, Convert<number_of<S>, N>{static_cast<const number_of<S>*>(from), target.data()}), true;
             return false;
         };
         if (!by(float()) && !by(double()) && !by(std::complex<float>()))

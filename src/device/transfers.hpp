@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <utility>
 
 namespace arges::device {
 
@@ -284,8 +283,12 @@ void transfer_listed(const local::ListedTransfer& list, const void* from, void* 
     Lists<M> lists;
     Moved<N> x;
     x.axes = 1;
-    x.axis[0] = {.count = list.count, .from_stride = 1, .to_stride = 1, .from = lists.put(list.from, list.count),
-                 .to = lists.put(list.to, list.count), .factor = lists.put(list.factors, list.count)};
+    x.axis[0] = {.count = list.count,
+                 .from_stride = 1,
+                 .to_stride = 1,
+                 .from = lists.put(list.from, list.count),
+                 .to = lists.put(list.to, list.count),
+                 .factor = lists.put(list.factors, list.count)};
     x.from = source.data();
     x.to = target.data();
     x.alpha = alpha;

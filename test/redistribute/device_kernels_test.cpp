@@ -1,6 +1,9 @@
 // The table of a device against the library's own: a real one with ARGES_DEVICE=cuda, else that of the tests. Arrays lie on either side.
 #include "base/buffer.hpp"
-#include "device/table.hpp"
+#include "local/row_products.hpp"
+#include "local/scalar.hpp"
+#include "local/transfer.hpp"
+#include "plan/product/pair_split.hpp"
 #include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
@@ -121,10 +124,12 @@ using Types = ::testing::Types<float, double, std::complex<float>, std::complex<
 TYPED_TEST_SUITE(DeviceKernels, Types);
 
 TYPED_TEST(DeviceKernels, Transfer) {
-    const std::vector<std::vector<std::int64_t>> shapes{{}, {1}, {7}, {5000}, {40, 70}, {3, 100}, {2, 3, 4, 5, 6}, {33, 2, 35}, {0, 3}, {16, 16, 5, 9}};
+    const std::vector<std::vector<std::int64_t>> shapes{{},          {1},    {7},           {5000}, {40, 70}, {3, 100}, {2, 3, 4, 5, 6},
+                                                        {33, 2, 35}, {0, 3}, {16, 16, 5, 9}};
     for (int trial = 0; trial < 200; ++trial) {
         const bool accumulate = trial % 2 == 0;
-        const auto t = this->random_transfer(shapes[static_cast<std::size_t>(this->below(std::ssize(shapes)))], accumulate && trial % 4 == 0);
+        const auto t =
+            this->random_transfer(shapes[static_cast<std::size_t>(this->below(std::ssize(shapes)))], accumulate && trial % 4 == 0);
         const auto alpha = this->numbers(1);
         const local::TransferMode mode{this->below(2) == 0, accumulate};
         this->compare(this->numbers(t.from), this->numbers(t.to), "trial " + std::to_string(trial), [&](auto& table, auto* from, auto* to) {
@@ -147,15 +152,16 @@ TYPED_TEST(DeviceKernels, TransferListed) {
         const local::ListedTransfer list{count, trial % 3 == 0 ? nullptr : from.data(), trial % 5 == 0 ? nullptr : to.data(),
                                          trial % 7 == 0 ? nullptr : factors.data(), static_cast<std::uint8_t>(this->below(4))};
         const auto alpha = this->numbers(1);
-        this->compare(this->numbers(500), this->numbers(500), "trial " + std::to_string(trial), [&](auto& table, auto* source, auto* target) {
-            table.transfer_listed(list, source, target, alpha.data(), {trial % 4 == 1, accumulate});
-        });
+        this->compare(this->numbers(500), this->numbers(500), "trial " + std::to_string(trial),
+                      [&](auto& table, auto* source, auto* target) {
+                          table.transfer_listed(list, source, target, alpha.data(), {trial % 4 == 1, accumulate});
+                      });
     }
 }
 
 TYPED_TEST(DeviceKernels, Contract) {
     using local::FoldAxis;
-    const std::vector<std::vector<std::int64_t>> sizes{{40, 30, 20, 1}, {1, 1, 3000, 1}, {5, 1, 90, 7}, {64, 64, 1, 1}, {0, 3, 4, 1},
+    const std::vector<std::vector<std::int64_t>> sizes{{40, 30, 20, 1}, {1, 1, 3000, 1}, {5, 1, 90, 7}, {64, 64, 1, 1},  {0, 3, 4, 1},
                                                        {3, 4, 0, 2},    {70, 1, 80, 1},  {9, 8, 30, 6}, {2, 2, 20000, 1}};
     for (int trial = 0; trial < 120; ++trial) {
         const auto& size = sizes[static_cast<std::size_t>(trial) % sizes.size()];
@@ -186,9 +192,8 @@ TYPED_TEST(DeviceKernels, Contract) {
         });
         if (this->HasFatalFailure()) return;
         if (size[1] == 1)
-            this->compare(this->numbers(of_a), this->numbers(of_c), "sum of " + text, [&](auto& table, auto* from, auto* to) {
-                table.reduce(f, alpha.data(), from, beta.data(), to);
-            });
+            this->compare(this->numbers(of_a), this->numbers(of_c), "sum of " + text,
+                          [&](auto& table, auto* from, auto* to) { table.reduce(f, alpha.data(), from, beta.data(), to); });
     }
 }
 
@@ -197,7 +202,8 @@ TYPED_TEST(DeviceKernels, ProductsByZeroKeepWhatIsNotANumber) {
     const local::FoldedContraction f{{{20, 1, 0, 1}}, {{20, 0, 20, 20}}, {{20, 20, 1, 0}}, {}};
     auto a = this->numbers(400);
     a[7] = std::numeric_limits<real_of<T>>::quiet_NaN();
-    Placed<T> left(a, this->device_->space), right(this->numbers(400), this->device_->space), result(this->numbers(400), this->device_->space);
+    Placed<T> left(a, this->device_->space), right(this->numbers(400), this->device_->space),
+        result(this->numbers(400), this->device_->space);
     const T zero = 0, two = 2;
     this->device_->contract(f, &zero, left.data(), right.data(), &two, result.data());
     const auto c = result.elements(400);
@@ -289,9 +295,10 @@ TYPED_TEST(DeviceKernels, RowProducts) {
         x.rows = (11 - x.first_row) / x.row_step + 1;
         const auto alpha = this->numbers(1), b = this->numbers(of_b);
         Placed<TypeParam> there(b, this->somewhere());
-        this->compare(this->numbers(x.elements()), this->numbers(result), "trial " + std::to_string(trial), [&](auto& table, auto* from, auto* to) {
-            table.multiply_rows(x, alpha.data(), from, &table == this->host_ ? b.data() : there.data(), to, result, nullptr, 1);
-        });
+        this->compare(
+            this->numbers(x.elements()), this->numbers(result), "trial " + std::to_string(trial), [&](auto& table, auto* from, auto* to) {
+                table.multiply_rows(x, alpha.data(), from, &table == this->host_ ? b.data() : there.data(), to, result, nullptr, 1);
+            });
         if (this->HasFatalFailure()) return;
     }
 }

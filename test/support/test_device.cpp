@@ -135,8 +135,8 @@ struct Loops {
     static void multiply(const device::MatrixProducts<T>& x) {
         const OnDevice here;
         for (std::int64_t i = 0; i < x.count; ++i)
-            local::gemm<T>({x.m, x.n, x.k}, x.alpha, {x.a + i * x.step_a, x.lda, x.a_transposed}, {x.b + i * x.step_b, x.ldb, x.b_transposed},
-                           x.beta, {x.c + i * x.step_c, x.ldc, false});
+            local::gemm<T>({x.m, x.n, x.k}, x.alpha, {x.a + i * x.step_a, x.lda, x.a_transposed},
+                           {x.b + i * x.step_b, x.ldb, x.b_transposed}, x.beta, {x.c + i * x.step_c, x.ldc, false});
     }
 };
 
