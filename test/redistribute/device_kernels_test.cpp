@@ -282,8 +282,8 @@ TYPED_TEST(DeviceKernels, RowProducts) {
         std::int64_t of_b = x.columns, result = x.columns;
         for (auto& child : x.child) {
             const auto& count = counts[this->below(3)];
-            for (std::size_t i = 0; i < 2; ++i) {
-                const bool summed = this->below(2) == 0;
+            bool summed = this->below(2) == 0;
+            for (std::size_t i = 0; i < 2; ++i, summed = !summed) {  // one factor is free, the other one summed
                 child[i] = {count[i], std::exchange(summed ? of_b : result, (summed ? of_b : result) * count[i]), summed};
             }
         }
