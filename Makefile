@@ -114,7 +114,7 @@ $(BUILD)/obj/%.o: $(BUILD)/units/%.cpp $(BUILD)/command.stamp
 # Kernels of a device.
 COMPILE_GPU = $(NVCC) -std=c++20 -O3 --expt-relaxed-constexpr $(foreach sm,$(GPU_ARCHITECTURES),-gencode arch=compute_$(sm),code=sm_$(sm)) \
     -gencode arch=compute_$(lastword $(GPU_ARCHITECTURES)),code=compute_$(lastword $(GPU_ARCHITECTURES)) \
-    -Xcompiler "$(PIC_FLAGS) $(OPENMP_FLAGS) -Wall -Wextra -Wno-parentheses -ffunction-sections" -lineinfo $(INCLUDES) $(filter -D%,$(OPT_FLAGS)) -MMD -MP
+    -Xcompiler "$(PIC_FLAGS) $(OPENMP_FLAGS) -Wall -Wextra -Wno-parentheses -Wno-restrict -ffunction-sections" -lineinfo $(INCLUDES) $(filter -D%,$(OPT_FLAGS)) -MMD -MP
 $(BUILD)/obj/%.o: %.cu $(BUILD)/command.stamp
 	@mkdir -p $(@D)
 	$(COMPILE_GPU) -c $< -o $@

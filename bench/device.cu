@@ -2,6 +2,7 @@
 //   ARGES_DEVICE=cuda build/fast-cuda/bench/device [SIZE OF THE PRODUCT] [ELEMENTS THAT ARE PERMUTED, ABOUT]
 // A line for each as soon as it is known. Rates of permutations count bytes that are read and written.
 #include "arges/element_kernels.hpp"
+#include "arges/error.hpp"
 #include "base/buffer.hpp"
 
 #include <cublas_v2.h>
@@ -117,7 +118,7 @@ void permutations(const ElementKernels& table, double wanted) {
 int main(int argc, char** argv) {
     try {
         const auto& table = element_kernels<double>();
-        require(table.space != nullptr, "ARGES_DEVICE=cuda, which is not set,");
+        if (table.space == nullptr) throw InvalidArgument("set ARGES_DEVICE=cuda");
         products(table, argc > 1 ? std::atoll(argv[1]) : 8192);
         permutations(table, argc > 2 ? std::atof(argv[2]) : 1.3e8);
     } catch (const std::exception& error) {
