@@ -6,6 +6,7 @@
 #include "device/machine.hpp"
 #include "local/transfer_plan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -37,9 +38,18 @@ struct Moved {
     bool scaled = false, accumulate = false;
     unsigned factor = 0;
 
+    /// With which elements are multiplied: zeros get the signs that they have on the host.
+    /// @param bits  of a factor that all have; each has one of its own where an axis has factors
+    void multiply_by(N coefficient, unsigned bits) {
+        const bool differ = std::any_of(axis.begin(), axis.begin() + axes, [](const MovedAxis& a) { return a.factor != nullptr; });
+        factor = differ ? bits : bits & 2U;
+        alpha = differ || (bits & 1U) == 0 ? coefficient : -coefficient;
+        scaled = alpha != N(1) || (is_complex<N> && (differ || factor != 0));
+    }
     ARGES_ON_DEVICE N value(unsigned more, N x) const {
-        const N y = related(factor ^ more, x);
-        return scaled ? alpha * y : y;
+        const unsigned bits = factor ^ more;
+        const N y = related(bits & 2U, x);
+        return related(bits & 1U, scaled ? alpha * y : y);
     }
     ARGES_ON_DEVICE void put(std::int64_t at, N x) const { to[at] = accumulate ? to[at] + x : x; }
     std::int64_t blocks() const {
@@ -194,11 +204,9 @@ public:
             throw Unsupported("a transfer of more than " + std::to_string(most_axes) + " axes on a device; set ARGES_DEVICE=none");
         x_.from = from + plan_.from_offset;
         x_.to = to + plan_.to_offset;
-        x_.alpha = alpha;
-        x_.scaled = alpha != N(1);
         x_.accumulate = mode.accumulate;
-        x_.factor = plan_.factor ^ (mode.conjugate ? 2U : 0U);
         for (const auto& planned : plan_.axes) add(planned);
+        x_.multiply_by(alpha, plan_.factor ^ (mode.conjugate ? 2U : 0U));
     }
 
     void run() {
@@ -291,10 +299,8 @@ void transfer_listed(const local::ListedTransfer& list, const void* from, void* 
                  .factor = lists.put(list.factors, list.count)};
     x.from = source.data();
     x.to = target.data();
-    x.alpha = alpha;
-    x.scaled = alpha != N(1);
     x.accumulate = mode.accumulate;
-    x.factor = list.factor ^ (mode.conjugate ? 2U : 0U);
+    x.multiply_by(alpha, list.factor ^ (mode.conjugate ? 2U : 0U));
     const auto runs = mode.accumulate && list.to != nullptr ? runs_of(list.to, list.count) : std::vector<std::int64_t>();
     if (runs.empty()) {
         for_each<M>(list.count, MoveListed<N>{x});
