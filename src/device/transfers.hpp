@@ -12,7 +12,7 @@
 
 namespace arges::device {
 
-inline constexpr int most_axes = 16;
+inline constexpr int most_axes = 32;
 
 /// An axis of a transfer, cut into tiles.
 struct MovedAxis {
