@@ -170,10 +170,7 @@ check-cyclops: $(cyclops_tests) $(YIELD)  ## the tests of ctf.hpp
 
 $(BUILD)/arges: $(call objects,$(cli_sources)) $(LIBRARY)
 	$(link)
-$(examples) $(call programs,$(wildcard bench/*.cpp)): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
-	$(link)
-
-$(BUILD)/bench/device: $(BUILD)/obj/bench/device.o $(LIBRARY)
+$(examples) $(call programs,$(wildcard bench/*.cpp)) $(BUILD)/bench/device: $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
 	$(link)
 
 # A folder of benchmarks is one program.

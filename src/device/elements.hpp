@@ -139,7 +139,7 @@ struct UnpackPair {
     UnpackedChild row, column;
     std::int64_t rows;
     bool strict;
-    unsigned upper, both;  ///< factors where the children are exchanged, and everywhere
+    unsigned upper;  ///< the factor where the children are exchanged
     Moved<N> x;
 
     ARGES_ON_DEVICE void operator()(std::int64_t i) const {
@@ -147,7 +147,7 @@ struct UnpackPair {
         const auto c0 = row.from[e0], c1 = column.from[e1];
         if (strict && c0 == c1) return;
         const N value = x.from[c0 <= c1 ? row_of_triangle(c1, strict) + c0 : row_of_triangle(c0, strict) + c1];
-        x.put(column.to[e1] + row.to[e0], x.value(both ^ row.factor_at(e0) ^ column.factor_at(e1) ^ (c0 > c1 ? upper : 0U), value));
+        x.put(column.to[e1] + row.to[e0], x.value(row.factor_at(e0) ^ column.factor_at(e1) ^ (c0 > c1 ? upper : 0U), value));
     }
 };
 
@@ -170,9 +170,9 @@ void unpack_pair(const PairUnpack& pair, const void* from, void* to, N alpha, bo
     x.alpha = alpha;
     x.scaled = alpha != N(1);
     x.accumulate = accumulate;
+    x.factor = conjugate ? 2U : 0U;
     const unsigned upper = pair.kind == NodeKind::antisymmetric ? 1 : pair.kind == NodeKind::hermitian ? 2 : 0;
-    for_each<M>(rows.count() * columns.count(),
-                UnpackPair<N>{on_device(rows), on_device(columns), rows.count(), pair.strict, upper, conjugate ? 2U : 0U, x});
+    for_each<M>(rows.count() * columns.count(), UnpackPair<N>{on_device(rows), on_device(columns), rows.count(), pair.strict, upper, x});
     target.write_back();
 }
 

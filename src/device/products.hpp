@@ -190,24 +190,18 @@ inline Range range_of(const local::FoldedContraction& f, local::OperandStride st
 }
 
 /// As the tables' contract: arrays may be the host's. @param b  null: ones
-template <class M, class T>
-void contract(const local::FoldedContraction& given, T alpha, const void* a, const void* b, T beta, void* c) {
-    using N = number_of<T>;
+template <class M, class T, class N = number_of<T>>
+void contract(const local::FoldedContraction& given, N alpha, const void* a, const void* b, N beta, void* c) {
     const auto f = local::simplify(given);
     const auto written = local::join({f.m, f.n, f.batch});
     if (local::entries(written) == 0) return;
     const bool empty = local::entries(f.k) == 0;
-    if (empty && beta == T(1)) return;
+    if (empty && beta == N(1)) return;
     const auto of_c = range_of(f, &local::FoldAxis::stride_c);
     Reached<M, N> left(empty ? nullptr : a, empty ? Range() : range_of(f, &local::FoldAxis::stride_a)),
         right(empty ? nullptr : b, empty ? Range() : range_of(f, &local::FoldAxis::stride_b)),
-        result(c, of_c, beta != T(0) || local::entries(written) != of_c.size());
-    const auto number = [](T x) {
-        N same;
-        std::memcpy(static_cast<void*>(&same), &x, sizeof x);
-        return same;
-    };
-    Contraction<M, T>().run(f, number(alpha), left.data(), right.data(), number(beta), result.data());
+        result(c, of_c, beta != N(0) || local::entries(written) != of_c.size());
+    Contraction<M, T>().run(f, alpha, left.data(), right.data(), beta, result.data());
     result.write_back();
 }
 
@@ -253,8 +247,7 @@ struct RowSums {
         auto row = high - x.first_row;
         if (row < 0 || (low == high && x.strict) || (p > q && x.once)) return N(0);
         if (take_digit(row, x.row_step) != 0 || row >= x.rows) return N(0);
-        const auto start = row * (x.first_row + (x.strict ? 0 : 1)) + x.row_step * (row * (row - 1) / 2);
-        const N value = a[start + low];
+        const N value = a[x.row_start(row) + low];
         if (p > q) return times_real<N>(static_cast<typename Parts<N>::real>(x.swapped), value);
         return p == q && x.once ? times_real<N>(typename Parts<N>::real(0.5), value) : value;
     }

@@ -23,7 +23,6 @@ public:
 private:
     using N = number_of<T>;
 
-    static T element(const void* given) { return given == nullptr ? T(1) : *static_cast<const T*>(given); }
     static N number(const void* given) { return given == nullptr ? N(1) : *static_cast<const N*>(given); }
     template <class... Arrays>
     static bool on_host(const Arrays*... arrays) {
@@ -62,11 +61,11 @@ private:
         };
         k.contract = [](const local::FoldedContraction& f, const void* alpha, const void* a, const void* b, const void* beta, void* c) {
             if (on_host(a, b, c)) return host_->contract(f, alpha, a, b, beta, c);
-            device::contract<M, T>(f, element(alpha), a, b, element(beta), c);
+            device::contract<M, T>(f, number(alpha), a, b, number(beta), c);
         };
         k.reduce = [](const local::FoldedContraction& f, const void* alpha, const void* a, const void* beta, void* c) {
             if (on_host(a, c)) return host_->reduce(f, alpha, a, beta, c);
-            device::contract<M, T>({f.m, {}, f.k, f.batch}, element(alpha), a, nullptr, element(beta), c);
+            device::contract<M, T>({f.m, {}, f.k, f.batch}, number(alpha), a, nullptr, number(beta), c);
         };
         add_others(k);
         return k;

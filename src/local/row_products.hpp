@@ -29,7 +29,7 @@ struct RowProduct {
 
     /// Elements of A.
     std::int64_t elements() const { return row_start(rows); }
-    std::int64_t row_start(std::int64_t t) const { return t * (first_row + (strict ? 0 : 1)) + row_step * (t * (t - 1) / 2); }
+    constexpr std::int64_t row_start(std::int64_t t) const { return t * (first_row + (strict ? 0 : 1)) + row_step * (t * (t - 1) / 2); }
 };
 
 /// Threads that multiply_rows() should use for a result of `result` elements, at most `threads`: each but the first needs a copy
