@@ -108,11 +108,11 @@ write_knowledge() {
         else
             printf '%s\n' "flops_per_second = 1e18" "copied_bytes_per_second = 1e18" "listed_element_seconds = 1e-18"
         fi
+        echo "message_seconds = 1e-9" # SimGrid sends at no cost to the processor
         if [ "$as" = flat ]; then
             echo "ranks_per_node = 1"
         else
             echo "bytes_per_second = $rate"
-            echo "message_seconds = 1e-9"  # SimGrid sends at no cost to the processor
             [ -z "$shape" ] || echo "torus = $shape"
             printf '%b' "$known"
         fi
