@@ -20,12 +20,12 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t 
     for (std::size_t o = 0; o < plan_.operands.size(); ++o) {
         cut_by_.push_back(plan_.window_that_cuts(o));
         whole_.push_back(cut_by_[o] ? Block{} : block_of(o, plan_.operands[o].layout));
-        movements_.push_back(plan_.operands[o].in_place ? nullptr : std::make_unique<MovementRun>(comm, plan_.movement(o), rank_));
-        volume_.push_back(!movements_[o]              ? Volume{}
-                          : plan_.has_halved_parts(o) ? exact_volume(plan_, o, rank_)
-                                                      : plan_.repeated(o, movements_[o]->volume()));
-        message_elements_.push_back(movements_[o] ? movements_[o]->workspace_elements() : 0);
-        const bool keeps = movements_[o] && cut_by_[o] && kept_list_bytes(plan_, o) > 0;
+        const bool moves = !plan_.operands[o].in_place, in_parts = plan_.moves_in_parts(o);
+        movements_.push_back(moves && !in_parts ? std::make_unique<MovementRun>(comm, plan_.movement(o), rank_) : nullptr);
+        const auto once = movements_[o] ? movements_[o]->volume() : moves ? movement_volume(plan_.movement(o), rank_) : Volume{};
+        volume_.push_back(moves && plan_.has_halved_parts(o) ? exact_volume(plan_, o, rank_) : plan_.repeated(o, once));
+        message_elements_.push_back(movements_[o] ? movements_[o]->workspace_elements() : once.sent + once.received);
+        const bool keeps = moves && cut_by_[o] && kept_list_bytes(plan_, o) > 0;
         kept_.emplace_back(keeps ? static_cast<std::size_t>(plan_.parts(o)) : 0);
         if (cut_by_[o]) movements_[o].reset();
         stay_.emplace_back();

@@ -57,6 +57,7 @@ private:
         return std::max<std::int64_t>(std::int64_t(1) << 13, (std::int64_t(1) << 19) / ranks);
     }
     static void require(WorldState& world, std::int64_t bytes, std::int64_t least_free) {
+        world.make_room(bytes);
         world.note_working(bytes);
         if (bytes > least_free)
             throw OutOfMemory("key-value pairs: " + std::to_string(bytes) +

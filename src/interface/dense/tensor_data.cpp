@@ -396,7 +396,7 @@ void AnyTensor::gather_at(std::int64_t root, const ElementRoom& room) const {
         throw InvalidArgument(state.title() + ": gather_to rank " + std::to_string(root) + " of " + std::to_string(state.world->size()) +
                               "; ranks run from 0");
     if (state.world->dry()) return;
-    const auto& world = *state.world;
+    auto& world = *state.world;
     const auto is_root = world.rank() == root;
     void* full = nullptr;
     std::vector<std::int64_t> keys;

@@ -183,6 +183,18 @@ std::int64_t DensePlan::working_bytes() const {
     return most;
 }
 
+std::int64_t DensePlan::kept_lists() const {
+    std::int64_t sum = 0;
+    for (const auto& term : terms) sum += term.prepared->kept_lists();
+    return sum;
+}
+
+std::vector<const PreparedTerm*> DensePlan::running() const {
+    std::vector<const PreparedTerm*> result;
+    for (const auto& term : terms) result.push_back(term.prepared.get());
+    return result;
+}
+
 /// How often ranks agree: on the statement, and where one of them may fail alone on what has become of it. The same on all ranks.
 int DensePlan::agreements() const {
     std::int64_t elements = output.shape().max_local_size();
@@ -208,16 +220,16 @@ void DensePlan::make() {
         [&] {
             check();
             look_up(world.free_bytes());
-            const bool kept = std::all_of(terms.begin(), terms.end(), [](const auto& term) { return term.prepared != nullptr; });
+            const bool kept = std::ranges::all_of(terms, [](const auto& term) { return term.prepared && term.prepared->is_ready(); });
             values = {
                 own_digest(), ~own_digest(), world.free_bytes(), kept ? 1 : 0, world.workspace().capacity(), -world.workspace().capacity()};
         },
         values);
     if (values[least_digest] != ~values[inverted_digest]) refuse_differing();
-    if (values[all_kept] == 0) plan(values[free_bytes]);
     least_workspace = values[workspace];
     most_workspace = -values[negative_workspace];
     least_free = values[free_bytes];
+    if (values[all_kept] == 0) plan(values[free_bytes]);
 }
 
 /// Plans the terms that not every rank has a plan of, makes them ready to run and keeps them for the next time.

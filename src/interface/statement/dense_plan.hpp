@@ -33,6 +33,10 @@ public:
     std::string explain();
     /// Bytes that the planned terms work with, one after the other.
     std::int64_t working_bytes() const;
+    /// Bytes of the lists that the terms keep, as far as the world accounts for them.
+    std::int64_t kept_lists() const;
+    /// The terms that are to run.
+    std::vector<const PreparedTerm*> running() const;
     /// How often ranks agree: on the statement, and where one of them may fail alone on what has become of it. The same on all ranks.
     int agreements() const;
 

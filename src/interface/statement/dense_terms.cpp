@@ -23,7 +23,7 @@ public:
     std::int64_t run() {
         const auto from_workspace = note_terms();
         const auto snapshot_bytes = plan_.aliased ? saturated_product(output_.shape().max_local_size(), kernels_.size) : 0;
-        const auto places = find_new_places(from_workspace + snapshot_bytes);
+        const auto places = find_new_places(from_workspace + snapshot_bytes + plan_.kept_lists());
         const auto taken = snapshot_bytes + std::max(plan_.working_bytes(), from_workspace + places);
         make_room(taken, from_workspace);
         world_.note_seconds(plan_.agreements() * world_.agreement_seconds());
@@ -67,12 +67,16 @@ private:
         return from_workspace;
     }
 
-    /// Gives the workspace back where an operation takes less of it than there is, and the limit does not leave room for both.
-    /// @param bytes  in all, @param from_workspace  of the workspace
+    /// Gives the workspace back where an operation takes less of it than there is, and the limit does not leave room for both; then lists
+    /// of other terms likewise. @param bytes  in all beside lists, @param from_workspace  of the workspace
     void make_room(std::int64_t bytes, std::int64_t from_workspace) {
-        if (plan_.most_workspace <= from_workspace || bytes - from_workspace + plan_.most_workspace <= plan_.least_free) return;
-        world_.make_room(world_.memory_limit());
-        least_workspace_ = 0;
+        const auto beside = bytes - from_workspace;
+        if (plan_.most_workspace > from_workspace && beside + plan_.most_workspace + plan_.kept_lists() > plan_.least_free) {
+            world_.give_workspace_back();
+            least_workspace_ = 0;
+        }
+        if (beside + std::max(world_.kept_workspace(), from_workspace) + world_.kept_lists() > world_.free_bytes())
+            world_.give_lists_back(plan_.running());
     }
 
     /// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions. All of them are there

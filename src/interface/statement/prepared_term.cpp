@@ -61,10 +61,11 @@ Product without_names(const Product& product) {
 }  // namespace
 
 PreparedTerm::PreparedTerm(WorldState& world, const Product& product, std::int64_t expected_runs, std::int64_t free_bytes)
-    : product_(projected(product)), options_(world.plan_options()) {
+    : product_(projected(product)), options_(world.plan_options()), world_(&world) {
     options_.memory_limit = free_bytes;
     options_.expected_runs = expected_runs;
     plan_ = plan_product(product_, options_);
+    memory_ = plan_memory(plan_, product_, options_.local);
     set_names(plan_.steps, without_names(product_));
     seconds_ = plan_.seconds(product_.element_bytes, options_);
     settled_ = arges::settled(plan_, product_);
@@ -83,30 +84,26 @@ bool PreparedTerm::plans_like(const PreparedTerm& other) const {
 
 /// In a dry run sizes come from the plan alone.
 void PreparedTerm::note_dry_run(WorldState& world) {
-    std::int64_t largest = 0, building = 0;
+    passing_bytes_ = 0;
     for (const auto& step : plan_.steps) {
-        const auto memory = step_memory(step, product_.element_bytes, options_.local);
-        largest = std::max(largest, memory.workspace);
-        list_bytes_ += memory.lists;
-        const auto* const product = std::get_if<ProductPlan>(&step.work);
-        passing_bytes_ = std::max(passing_bytes_, memory.passing + (product != nullptr ? copied_bytes(*product) : 0));
-        building = std::max(building, memory.building);
+        if (const auto* const product = step.product()) passing_bytes_ = std::max(passing_bytes_, copied_bytes(*product));
         if (const auto* const movement = std::get_if<PlannedMovement>(&step.work))
             world.note_seconds(preparing_seconds(movement->spec, options_.machine));
     }
-    workspace_bytes_ = largest + intermediate_bytes(plan_, product_.element_bytes);
-    world.note_plan(list_bytes_ + plan_bytes(), building);
+    passing_bytes_ += memory_.passing;
+    workspace_bytes_ = memory_.working - new_place_bytes_;
 }
 
 void PreparedTerm::build_lists(WorldState& world) {
     std::int64_t largest = 0;
+    planned_bytes_ = 0;
+    runs_.clear();
     for (const auto& step : plan_.steps) {
         const auto& run = runs_.emplace_back(run_of(step.work, world));
         const auto workspace = workspace_of(run, product_.element_bytes);
         const auto lists = std::visit([](const auto& r) { return r->list_bytes(); }, run);
         if constexpr (is_checked_build) compare_with_plan(workspace, lists, step_memory(step, product_.element_bytes, options_.local));
         largest = std::max(largest, workspace);
-        list_bytes_ += lists;
         planned_bytes_ += std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& movement) {
                                                     return movement->volume().sent * movement->message_bytes(product_.element_bytes);
                                                 },
@@ -117,18 +114,29 @@ void PreparedTerm::build_lists(WorldState& world) {
 }
 
 void PreparedTerm::make_ready(WorldState& world) {
-    if (ready_) return;
     if (world.dry()) {
         note_dry_run(world);
     } else {
-        world.agree([&] { build_lists(world); });
-        if (world.size() > 1) {
-            workspace_bytes_ = world.communicator().maximum(workspace_bytes_);
-            list_bytes_ = world.communicator().maximum(list_bytes_);
-        }
-        world.note_plan(list_bytes_ + plan_bytes());
+        std::int64_t minima[] = {0};
+        world.agree(
+            [&] {
+                if (!ready_) build_lists(world);
+                minima[0] = -workspace_bytes_;
+            },
+            minima);
+        workspace_bytes_ = -minima[0];
     }
+    if (!is_noted_) world.note_plan(memory_.lists - kept_lists() + plan_bytes(), memory_.building);
+    is_noted_ = true;
+    if (!ready_) world.hold_lists(kept_lists());
     ready_ = true;
+}
+
+void PreparedTerm::give_lists_back() {
+    if (!ready_) return;
+    runs_.clear();
+    ready_ = false;
+    world_->hold_lists(-kept_lists());
 }
 
 std::int64_t PreparedTerm::plan_bytes() const { return std::ssize(plan_.steps) * bytes_of_step; }

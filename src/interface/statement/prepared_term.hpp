@@ -4,6 +4,7 @@
 #include "execute/run_product.hpp"
 #include "interface/world/world_state.hpp"
 #include "plan/product/plan_product.hpp"
+#include "plan/product/step_memory.hpp"
 #include "redistribute/movement_run.hpp"
 
 #include <memory>
@@ -22,6 +23,9 @@ public:
     /// Works out the projection, chooses the order of pairwise steps and plans each, within `free_bytes` of memory on a rank.
     /// Local; the same on every rank. @throws InvalidArgument, Unsupported, OutOfMemory
     PreparedTerm(WorldState& world, const Product& product, std::int64_t expected_runs, std::int64_t free_bytes);
+    PreparedTerm(const PreparedTerm&) = delete;
+    PreparedTerm& operator=(const PreparedTerm&) = delete;
+    ~PreparedTerm() { give_lists_back(); }
 
     /// The same for all ranks that have planned the same.
     std::uint64_t digest() const;
@@ -31,9 +35,11 @@ public:
     bool is_for_any_runs() const { return plan_.for_any_runs; }
     void set_for_any_runs() { plan_.for_any_runs = true; }
 
-    /// Builds the movements' lists. Collective the first time, nothing later. @throws OutOfMemory
+    /// Builds the movements' lists where this rank has none. Collective. @throws OutOfMemory
     void make_ready(WorldState& world);
     bool is_ready() const { return ready_; }
+    /// Frees the lists. Local, while the term does not run.
+    void give_lists_back();
 
     /// What was planned.
     const Product& product() const { return product_; }
@@ -53,8 +59,10 @@ public:
     std::int64_t working_bytes() const { return workspace_bytes_ + new_place_bytes_; }
     /// Those of them that are taken from the workspace.
     std::int64_t workspace_bytes() const { return workspace_bytes_; }
-    /// Memory of the movements' lists on the busiest rank, in bytes.
-    std::int64_t list_bytes() const { return list_bytes_; }
+    /// Memory of the movements' lists on the busiest rank, at most, in bytes.
+    std::int64_t list_bytes() const { return memory_.lists; }
+    /// That of them that the world accounts for while the term is ready.
+    std::int64_t kept_lists() const { return memory_.kept_lists(); }
     /// Memory of the rest of the plan, about, in bytes.
     std::int64_t plan_bytes() const;
     /// Bytes that a run needs for a while in addition, at most; of a dry run only: for lists that are not kept, and for copies that the
@@ -73,10 +81,12 @@ private:
     PlanOptions options_;  ///< with which the steps were planned
     PlannedProduct plan_;
     Product settled_;
+    PlanMemory memory_;
     std::vector<StepRun> runs_;
-    bool ready_ = false;
+    WorldState* world_;
+    bool ready_ = false, is_noted_ = false;
     double seconds_ = 0;
-    std::int64_t planned_bytes_ = 0, workspace_bytes_ = 0, new_place_bytes_ = 0, list_bytes_ = 0, passing_bytes_ = 0;
+    std::int64_t planned_bytes_ = 0, workspace_bytes_ = 0, new_place_bytes_ = 0, passing_bytes_ = 0;
 };
 
 }  // namespace arges

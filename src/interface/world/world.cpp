@@ -138,7 +138,8 @@ Layout WorldState::intern(Layout layout) {
     return known->second;
 }
 
-void WorldState::require_free(std::int64_t bytes, const std::string& what) const {
+void WorldState::require_free(std::int64_t bytes, const std::string& what) {
+    make_room(bytes);
     if (bytes > free_bytes())
         throw OutOfMemory(what + ": " + std::to_string(bytes) + " bytes on a rank are over the memory limit, which leaves " +
                           std::to_string(free_bytes()) +
@@ -169,7 +170,7 @@ void WorldState::set_memory_limit(std::int64_t bytes) {
     memory_limit_ = dry() ? bytes : communicator_->minimum(bytes);
     prepared_.clear();
     workspace_.clear();
-    kept_workspace_ = kept_plans_ = 0;
+    kept_workspace_ = kept_plans_ = 0;  // the terms have given their lists back
 }
 
 void WorldState::set_group_mapping(GroupMapping mapping) {
@@ -180,9 +181,25 @@ void WorldState::set_group_mapping(GroupMapping mapping) {
 }
 
 void WorldState::make_room(std::int64_t bytes) {
-    if (bytes <= memory_limit_ - in_use_ - kept_workspace_) return;
+    const auto left = memory_limit_ - in_use_ - kept_workspace_;
+    if (bytes > left - kept_lists_) give_lists_back();
+    if (bytes > left) give_workspace_back();
+}
+
+void WorldState::give_lists_back(std::span<const PreparedTerm* const> running) {
+    if (kept_lists_ == 0) return;
+    for (const auto& [key, term] : prepared_)
+        if (std::ranges::find(running, term.get()) == running.end()) term->give_lists_back();
+}
+
+void WorldState::give_workspace_back() {
     workspace_.clear();
     kept_workspace_ = 0;
+}
+
+void WorldState::hold_lists(std::int64_t bytes) {
+    kept_lists_ += bytes;
+    note_working(0);
 }
 
 void WorldState::hold(std::int64_t bytes) {
@@ -194,7 +211,7 @@ void WorldState::note_working(std::int64_t bytes, std::int64_t from_workspace, s
     kept_workspace_ = std::max(kept_workspace_, from_workspace);
     const std::int64_t now = in_use_ + kept_workspace_ + bytes - from_workspace;
     peak_ = std::max(peak_, now);
-    taken_peak_ = std::max(taken_peak_, now + passing + kept_plans_);
+    taken_peak_ = std::max(taken_peak_, now + passing + kept_plans_ + kept_lists_);
 }
 
 void WorldState::note_plan(std::int64_t bytes, std::int64_t building) {

@@ -83,23 +83,33 @@ public:
     std::int64_t memory_in_use() const { return in_use_; }
     /// What operations may take on this rank beside its tensors, in bytes.
     std::int64_t free_bytes() const { return std::max<std::int64_t>(0, memory_limit_ - in_use_); }
-    /// @throws OutOfMemory if an operation wants more bytes than are free. Local. @param what  it is for, e.g. "A: gather"
-    void require_free(std::int64_t bytes, const std::string& what) const;
+    /// Makes room, see make_room(). @throws OutOfMemory if an operation wants more bytes than are free. Local.
+    /// @param what  it is for, e.g. "A: gather"
+    void require_free(std::int64_t bytes, const std::string& what);
     /// The same where all ranks decide alike, by the rank that has least. Collective.
     void require_everywhere(std::int64_t bytes, const std::string& what);
     std::int64_t memory_peak() const { return peak_; }
     void reset_peak() {
         peak_ = in_use_ + kept_workspace_;
-        taken_peak_ = peak_ + kept_plans_;
+        taken_peak_ = peak_ + kept_plans_ + kept_lists_;
     }
-    /// Gives the workspace back if so many bytes do not fit beside it. Local; the same on all ranks.
+    /// Gives back what is kept for later statements, lists of movements, then the workspace, if so many bytes do not fit beside it. Local.
     void make_room(std::int64_t bytes);
+    /// Gives back the lists of all terms that are kept but these. Local: what is not ready on a rank is made ready again on all.
+    void give_lists_back(std::span<const PreparedTerm* const> running = {});
+    /// Likewise the workspace. Local; the same on all ranks.
+    void give_workspace_back();
+    /// Accounts for lists of movements that are kept while there is room for them (negative: given back); not in memory_peak().
+    void hold_lists(std::int64_t bytes);
+    std::int64_t kept_lists() const { return kept_lists_; }
+    std::int64_t kept_workspace() const { return kept_workspace_; }
     /// Accounts for memory that tensors hold (negative: give back).
     void hold(std::int64_t bytes);
     /// Accounts for working memory of an operation. @param from_workspace  the part of it that is kept for later operations
     /// @param passing  what it takes in addition without an account, see PreparedTerm::passing_bytes()
     void note_working(std::int64_t bytes, std::int64_t from_workspace = 0, std::int64_t passing = 0);
-    /// Accounts for a plan that is kept from now on, with the lists of its movements. @param building  what making them takes besides
+    /// Accounts for a plan that is kept from now on, with the lists of its movements that do not count in the limit.
+    /// @param building  what making lists takes besides
     void note_plan(std::int64_t bytes, std::int64_t building = 0);
     /// What a rank takes at most at a time: memory_peak() with what passes, and the plans that are kept with the lists of their
     /// movements. For dry runs, where it is an upper bound of what the process takes.
@@ -133,6 +143,7 @@ private:
     LocalProducts local_;
     GroupMapping group_mapping_ = GroupMapping::packed;
     std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0, taken_peak_ = 0;
+    std::int64_t kept_lists_ = 0;  // of terms that are ready; they give it back
     std::int64_t kept_plans_ = 0;  // those that newer ones have replaced included
     double planned_seconds_ = 0, agreement_seconds_ = 0;
     std::int64_t planned_bytes_ = 0;

@@ -124,6 +124,8 @@ struct ProductPlan {
     std::int64_t repetitions(std::size_t o) const { return window_parts(windows, axes, o).repetitions; }
     /// What is moved of an operand that often.
     Volume repeated(std::size_t o, const Volume& once) const;
+    /// Is it moved in parts whose lists are all that is built, so that those of the whole never are?
+    bool moves_in_parts(std::size_t o) const { return window_that_cuts(o) && (o >= stages.size() || stages[o].empty()); }
     /// Do the windows cut it along a group in blocks, so that its parts are not alike?
     bool has_uneven_parts(std::size_t o) const;
     /// True if windows cut a relayed operand into parts of which a ring passes halves on both ways: an odd one's halves differ, so that

@@ -27,6 +27,11 @@ std::int64_t most_messages(const Movement& movement) {
     return saturated(received + std::min(sent, received * static_cast<double>(movement.ranks())));
 }
 
+/// Of the first part into which windows cut an operand, which is no smaller than others but for a few elements.
+MovementBound bound_of_part(const ProductPlan& plan, std::size_t o) {
+    return movement_bound(plan.movement(o, std::vector<std::int64_t>(plan.windows.size(), 0)));
+}
+
 /// The movements of a step.
 class Movements {
 public:
@@ -37,7 +42,10 @@ public:
     }
     /// That of an operand, which windows may cut into parts.
     void add(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
-        add_lists(bound, plan.parts(o) == 1 ? bound.list_bytes : kept_list_bytes(plan, o));
+        if (plan.moves_in_parts(o))
+            add_lists(bound_of_part(plan, o), kept_list_bytes(plan, o));
+        else
+            add_lists(bound, plan.window_that_cuts(o) ? kept_list_bytes(plan, o) : bound.list_bytes);
         add_messages(bound, plan, o);
     }
     void add_messages(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
@@ -146,8 +154,7 @@ std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local)
 
 std::int64_t kept_list_bytes(const ProductPlan& plan, std::size_t o) {
     constexpr std::int64_t most_kept = std::int64_t{16} << 20;
-    const auto bytes =
-        saturated_product(plan.parts(o), movement_bound(plan.movement(o, std::vector<std::int64_t>(plan.windows.size(), 0))).list_bytes);
+    const auto bytes = saturated_product(plan.parts(o), bound_of_part(plan, o).list_bytes);
     return bytes <= most_kept ? bytes : 0;
 }
 
@@ -155,6 +162,20 @@ StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, cons
     return std::visit(Overloaded{[&](const PlannedMovement& movement) { return memory_of(movement.spec, element_bytes); },
                                  [&](const ProductPlan& product) { return memory_of(product, local); }},
                       step.work);
+}
+
+PlanMemory plan_memory(const PlannedProduct& plan, const Product& spec, const LocalProducts& local) {
+    PlanMemory memory;
+    for (const auto& step : plan.steps) {
+        const auto own = step_memory(step, spec.element_bytes, local);
+        memory.working = std::max(memory.working, own.workspace);
+        memory.lists = saturated_sum(memory.lists, own.lists);
+        memory.passing = std::max(memory.passing, own.passing);
+        memory.building = std::max(memory.building, own.building);
+    }
+    memory.working =
+        saturated_sum(memory.working, saturated_sum(intermediate_bytes(plan, spec.element_bytes), new_place_bytes(plan, spec)));
+    return memory;
 }
 
 WorkspaceOfCuts::WorkspaceOfCuts(const ProductPlan& plan, const LocalProducts& local) : local_(local) {

@@ -19,6 +19,22 @@ struct StepMemory {
 
 StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local);
 
+/// What a product takes beside its tensors, in bytes on the busiest rank, at most.
+struct PlanMemory {
+    /// Of a product lists of so many bytes do not count in memory limits: about as much as the rest of its plan takes, which does not
+    /// either.
+    static constexpr std::int64_t small_lists = std::int64_t{64} << 10;
+
+    std::int64_t working = 0;   ///< workspace of the largest step, intermediates, and tensors' new places
+    std::int64_t lists = 0;     ///< of all steps, kept for later runs
+    std::int64_t passing = 0;   ///< as StepMemory says, of the step with most
+    std::int64_t building = 0;  ///< likewise
+
+    /// Bytes of lists that count while they are kept.
+    std::int64_t kept_lists() const { return lists > small_lists ? lists : 0; }
+};
+PlanMemory plan_memory(const PlannedProduct& plan, const Product& spec, const LocalProducts& local);
+
 /// Bytes of the lists of all parts into which windows cut an operand, if they are kept from run to run; 0 if they are so many that they are
 /// built as they are needed. The same on all ranks.
 std::int64_t kept_list_bytes(const ProductPlan& plan, std::size_t o);
