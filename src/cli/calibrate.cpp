@@ -83,11 +83,11 @@ void print_table(std::ostream& out, const MachineMeasurement& measured, const st
 
 void run(CalibrateCommand& command, const Console& console) {
     const World world{MachineModel()};  // a file that is damaged is replaced
-    command.outputs.refuse_present(world, {command.output});
     const auto file = command.output.empty() ? machine_file_option() : command.output;
     world.agree([&] {
         if (file.empty()) throw InvalidArgument("there is no home folder to store the constants in; name a file with --output");
     });
+    if (!command.output.empty()) command.outputs.claim(world, file);
     const auto measured = measure_machine(world, command.ranks_per_node);
     world.agree([&] {
         if (world.rank() == 0) write_machine_model(file, measured.machine);

@@ -165,8 +165,8 @@ void run(CcCommand& command, const Console& console) {
         print_plan(console.out, command, result, world);
         return print_estimate(console.out, result);
     }
-    command.restart ? command.outputs.claim_continued(world, command.checkpoint)
-                    : command.outputs.claim(world, command.checkpoint, {command.file});
+    command.outputs.keep_inputs({command.file});
+    command.restart ? command.outputs.claim_continued(world, command.checkpoint) : command.outputs.claim(world, command.checkpoint);
     if (command.restart && world.rank() == 0 && !std::filesystem::exists(command.checkpoint))
         console.err << fmt::format("arges: {} is not there yet; the calculation starts afresh\n", command.checkpoint);
     chemistry::CcProgress progress;

@@ -119,8 +119,7 @@ template <class T>
 void read_and_complete(CompleteCommand& command, const Console& console, const World& world) {
     auto& options = command.completion;
     const auto& output = command.output;
-    command.output.make_folder(world);
-    command.output.claim(world, options.save_partition, {command.file, options.partition_file});
+    command.output.claim(world, {command.file, command.validation, options.partition_file}, options.save_partition);
     FileWork work(world, command, console);
     auto& steps = work.steps;
     auto& forecast = work.forecast;

@@ -109,12 +109,14 @@ void print_json(std::ostream& out, const ConvertCommand& command, const Conversi
 
 /// Takes the places of all files before the work.
 void claim_outputs(ConvertCommand& command, const World& world) {
-    command.outputs.claim(world, command.output, {command.file});
+    command.outputs.keep_inputs({command.file});
+    command.outputs.claim(world, command.output);
     if (!command.compact) return;
     Outputs::make_folder(world, command.maps, "--maps");
     std::vector<std::string> maps;
     for (std::size_t mode = 1; mode <= static_cast<std::size_t>(max_sparse_order); ++mode) maps.push_back(command.map(mode));
     command.outputs.refuse_present(world, maps);
+    command.outputs.claim(world, maps.front());
 }
 
 void run(ConvertCommand& command, const Console& console) {

@@ -184,8 +184,7 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
 
 template <class T>
 void read_and_decompose(CpdCommand& command, const Console& console, const World& world, bool is_dense) {
-    command.output.make_folder(world);
-    command.output.claim(world, command.cp.save_partition, {command.file, command.cp.partition_file});
+    command.output.claim(world, {command.file, command.cp.partition_file}, command.cp.save_partition);
     FileWork work(world, command, console);
     const auto bytes = [&](const auto& file) { return file.bytes(command.cp); };
     is_dense ? decompose<T>(command, work, work.read_dense<T>(bytes)) : decompose<T>(command, work, work.read_sparse<T>(bytes));

@@ -9,10 +9,27 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace arges::cli {
+
+namespace {
+
+/// What the folder has of a model, of any number of modes: saving another one replaces or removes it.
+std::vector<std::string> files_of_a_model(const std::string& folder) {
+    static const std::regex names("(lambda|mode_[0-9]+(_rows)?)\\.(npy|txt)");
+    std::vector<std::string> files;
+    std::error_code ignored;
+    for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored))
+        if (std::regex_match(entry->path().filename().string(), names)) files.push_back(entry->path().string());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace
 
 void ModelOutput::declare(CLI::App& app) {
     auto* const output = app.add_option("--output", folder_, "directory for the factors");
@@ -27,12 +44,14 @@ void ModelOutput::declare(CLI::App& app) {
     app.add_option("--start", start_, "directory with factors to start from");
 }
 
-void ModelOutput::make_folder(const World& world) {
-    if (folder_.empty()) return;
-    Outputs::make_folder(world, folder_, "--output");
-    const auto in_folder = [&](const std::string& name) { return (std::filesystem::path(folder_) / name).string(); };
-    outputs_.refuse_present(world, {in_folder("lambda.npy"), in_folder("mode_1.npy"), in_folder("lambda.txt"), in_folder("mode_1.txt")});
-    outputs_.claim(world, in_folder("description.json"));
+void ModelOutput::claim(const World& world, const std::vector<std::string>& inputs, const std::string& beside) {
+    outputs_.keep_inputs(inputs);
+    if (is_wanted()) {
+        Outputs::make_folder(world, folder_, "--output");
+        outputs_.refuse_present(world, files_of_a_model(folder_));
+        outputs_.claim(world, (std::filesystem::path(folder_) / "description.json").string());
+    }
+    outputs_.claim(world, beside);
 }
 
 std::int64_t ModelOutput::with_saving(std::int64_t bytes, std::int64_t model_bytes, int rank) const {

@@ -22,13 +22,12 @@ public:
     /// Adds the options; the object must live as long as the parsed values are needed.
     void declare(CLI::App& app);
 
-    /// Claims a file beside the model, see Outputs::claim(). Collective.
-    void claim(const World& world, const std::string& file, const std::vector<std::string>& inputs) { outputs_.claim(world, file, inputs); }
     /// There is an output.
     bool is_wanted() const { return !folder_.empty(); }
-    /// Makes the folder before the work, so that results have a place. Collective. @throws InvalidArgument where it has another model
-    /// already, which is not to be replaced, or another run writes there
-    void make_folder(const World& world);
+    /// Makes the folder before the work, so that results have a place, and claims it and a file beside the model. Collective.
+    /// @param inputs  that are never replaced; the model of --start may be, by one that goes on from it
+    /// @throws InvalidArgument as Outputs::claim(), where the folder has another model already, or another run writes there
+    void claim(const World& world, const std::vector<std::string>& inputs, const std::string& beside);
     /// Bytes of work with the saving of its model, which has so many bytes.
     std::int64_t with_saving(std::int64_t bytes, std::int64_t model_bytes, int rank) const;
     /// Saves what `model` gives if this iteration is one to be saved. From the first one on a signal is only noted. Collective.

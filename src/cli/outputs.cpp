@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -21,11 +20,12 @@ bool is_there(const std::string& path) {
     return fs::exists(fs::symlink_status(path, ignored)) && !fs::is_directory(path, ignored);
 }
 
-bool is_one_of(const std::string& path, const std::vector<std::string>& others) {
-    return std::any_of(others.begin(), others.end(), [&](const std::string& other) {
-        std::error_code ignored;
-        return fs::equivalent(path, other, ignored) || fs::equivalent(path, other.substr(0, other.find(":/")), ignored);
-    });
+/// Both names lead to one file, by links or other ways; of files that are not there yet, to one place.
+bool is_same(const std::string& a, const std::string& b) {
+    std::error_code ignored;
+    if (fs::equivalent(a, b, ignored)) return true;
+    const auto place = fs::weakly_canonical(a, ignored);
+    return !place.empty() && place == fs::weakly_canonical(b, ignored);
 }
 
 }  // namespace
@@ -34,15 +34,32 @@ Outputs::~Outputs() {
     for (const auto& claim : claims_) keep_when_interrupted(claim.file());
 }
 
-void Outputs::declare(CLI::App& app) { app.add_flag("--overwrite", overwrites_, "replace what has the name of an output already"); }
+void Outputs::declare(CLI::App& app) {
+    app.add_flag("--overwrite", overwrites_, "replace what has the name of an output already; an input is never replaced");
+}
 
-void Outputs::claim(const World& world, const std::string& file, const std::vector<std::string>& inputs) {
+void Outputs::keep_inputs(const std::vector<std::string>& files) {
+    for (const auto& file : files) {
+        if (file.empty()) continue;
+        inputs_.push_back(file);
+        if (const auto dataset = file.find(":/"); dataset != std::string::npos) inputs_.push_back(file.substr(0, dataset));
+    }
+}
+
+/// On rank 0.
+void Outputs::check(const std::string& file, bool may_be_there) const {
+    for (const auto& input : inputs_)
+        if (is_same(file, input))
+            throw InvalidArgument(file + ": this is an input" + (file == input ? "" : " (" + input + ")") +
+                                  ", which the output would replace; name another output");
+    for (const auto& output : outputs_)
+        if (is_same(file, output)) throw InvalidArgument(file + ": two outputs of this run would have this name; name another one");
+    if (!may_be_there && !overwrites_ && is_there(file))
+        throw InvalidArgument(file + ": there is such a file already; name another output, or give --overwrite to replace it");
+}
+
+void Outputs::claim(const World& world, const std::string& file) {
     if (file.empty()) return;
-    world.agree([&] {
-        if (world.rank() != 0 || overwrites_ || !is_there(file)) return;
-        if (is_one_of(file, inputs))
-            throw InvalidArgument(file + ": this is an input, which the output would replace; name another output, or give --overwrite");
-    });
     refuse_present(world, {file});
     claim_continued(world, file);
 }
@@ -50,7 +67,9 @@ void Outputs::claim(const World& world, const std::string& file, const std::vect
 void Outputs::claim_continued(const World& world, const std::string& file) {
     world.agree([&] {
         if (world.rank() != 0 || file.empty()) return;
+        check(file, true);
         claims_.emplace_back(file);
+        outputs_.push_back(file);
         remove_when_interrupted(claims_.back().file());
     });
 }
@@ -68,10 +87,8 @@ void Outputs::make_folder(const World& world, const std::string& folder, const s
 
 void Outputs::refuse_present(const World& world, const std::vector<std::string>& files) const {
     world.agree([&] {
-        if (world.rank() != 0 || overwrites_) return;
-        const auto present = std::find_if(files.begin(), files.end(), is_there);
-        if (present != files.end())
-            throw InvalidArgument(*present + ": there is such a file already; name another output, or give --overwrite to replace it");
+        if (world.rank() != 0) return;
+        for (const auto& file : files) check(file, false);
     });
 }
 

@@ -247,7 +247,8 @@ void run(TuckerCommand& command, const Console& console) {
         refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
                        "this is for --method hooi, the others make no iterations");
     const bool is_single = command.is_single(world, is_dense);
-    command.outputs.claim(world, command.output, {command.file, command.start});
+    command.outputs.keep_inputs({command.file});
+    command.outputs.claim(world, command.output);
     is_single ? read_and_decompose<float>(command, console, world, is_dense)
               : read_and_decompose<double>(command, console, world, is_dense);
 }

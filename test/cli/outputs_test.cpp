@@ -1,5 +1,7 @@
 // Files that are there are replaced on request only, and no two runs write the same.
 #include "arges/output_claim.hpp"
+#include "arges/tensor.hpp"
+#include "arges/tensor_io.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
 
@@ -60,18 +62,89 @@ TEST_F(OutputsOfPrograms, AreNotReplacedUnbidden) {
     }
 }
 
-TEST_F(OutputsOfPrograms, AreNotInputs) {
-    const auto before = TemporaryFolder::read(text);
-    for (const std::vector<const char*>& words :
-         {std::vector<const char*>{"convert", text.c_str(), text.c_str()},
-          std::vector<const char*>{"tucker", text.c_str(), "--ranks", "1,1,1", "--output", text.c_str()}}) {
-        const auto outcome = run_program(words);
-        EXPECT_EQ(outcome.code, cli::exit_error);
-        EXPECT_NE(outcome.err.find("a.tns: this is an input, which the output would replace"), std::string::npos) << outcome.err;
-        EXPECT_TRUE(TemporaryFolder::read(text) == before);
+/// By whatever path, and whatever is asked for.
+TEST_F(OutputsOfPrograms, AreNeverInputs) {
+    namespace fs = std::filesystem;
+    const Communicator comm(world.communicator());
+    const auto relative = fs::relative(text).string(), soft = folder / "soft.tns", hard = folder / "hard.tns", part = folder / "part.txt",
+               model = folder / "model", matrix = folder / "mode_1.map", dense = folder / "model/mode_1.npy",
+               held = folder.write("held.tns", "2 2 1 1.0\n"), copy = folder / "copy.fcidump";
+    Tensor<double> values(world, {2, 2});
+    values.fill(1.5);
+    if (comm.rank() == 0) {
+        fs::create_directory(model);
+        fs::create_symlink(text, soft);
+        fs::create_hard_link(text, hard);
+        fs::create_hard_link(molecule, copy);
+        fs::copy_file(text, matrix);
     }
-    EXPECT_EQ(run_program({"convert", text.c_str(), text.c_str(), "--overwrite", "--output-base", "zero"}).code, 0);
-    EXPECT_EQ(TemporaryFolder::read(text), "0 0 0 1.5\n1 1 1 2.5\n1 0 1 0.5\n");
+    folder.write("part.txt", "0\n0\n0\n");
+    write_npy(values, dense);
+    struct Case {
+        std::vector<const char*> words;
+        std::string input;
+    };
+    const std::vector<Case> cases{
+        {{"convert", text.c_str(), text.c_str()}, text},
+        {{"convert", text.c_str(), relative.c_str()}, text},
+        {{"convert", text.c_str(), soft.c_str()}, text},
+        {{"convert", soft.c_str(), text.c_str()}, text},
+        {{"convert", text.c_str(), hard.c_str()}, text},
+        {{"convert", matrix.c_str(), table.c_str(), "--compact"}, matrix},
+        {{"convert", molecule.c_str(), copy.c_str()}, molecule},
+        {{"tucker", dense.c_str(), "--ranks", "1,1", "--output", dense.c_str()}, dense},
+        {{"tucker", text.c_str(), "--ranks", "1,1,1", "--output", hard.c_str()}, text},
+        {{"cpd", dense.c_str(), "--output", model.c_str()}, dense},
+        {{"cpd", text.c_str(), "--save-partition", soft.c_str()}, text},
+        {{"cpd", text.c_str(), "--distribution", "fine", "--partition", part.c_str(), "--save-partition", part.c_str()}, part},
+        {{"complete", text.c_str(), "--save-partition", text.c_str()}, text},
+        {{"complete", text.c_str(), "--validate", held.c_str(), "--save-partition", held.c_str()}, held},
+        {{"cc", molecule.c_str(), "--checkpoint", molecule.c_str()}, molecule},
+        {{"cc", molecule.c_str(), "--checkpoint", copy.c_str(), "--restart"}, molecule},
+    };
+    const auto files = folder.files();
+    for (const auto& [words, input] : cases) {
+        SCOPED_TRACE(testing::PrintToString(words));
+        const auto before = TemporaryFolder::read(input);
+        auto again = words;
+        again.push_back("--overwrite");
+        for (const auto& line : {words, again}) {
+            const auto outcome = run_program(line);
+            EXPECT_EQ(outcome.code, cli::exit_error);
+            EXPECT_NE(outcome.err.find(": this is an input"), std::string::npos) << outcome.err;
+            EXPECT_NE(outcome.err.find(", which the output would replace; name another output"), std::string::npos) << outcome.err;
+            EXPECT_TRUE(TemporaryFolder::read(input) == before);
+        }
+        EXPECT_EQ(folder.files(), files);
+    }
+}
+
+/// Nor is one output another one, and a model that a run goes on from is replaced on request.
+TEST_F(OutputsOfPrograms, AreDistinct) {
+    const auto description = factors + "/description.json";
+    const auto outcome = run_program({"cpd", text.c_str(), "--rank", "1", "--output", factors.c_str(), "--save-partition", description.c_str()});
+    EXPECT_EQ(outcome.code, cli::exit_error);
+    EXPECT_NE(outcome.err.find("two outputs of this run would have this name"), std::string::npos) << outcome.err;
+    std::vector<const char*> words{"cpd", text.c_str(), "--rank", "1", "--iterations", "1", "--output", factors.c_str()};
+    EXPECT_EQ(run_program(words).code, 0);
+    words.insert(words.end(), {"--start", factors.c_str()});
+    EXPECT_EQ(run_program(words).code, cli::exit_error);
+    words.push_back("--overwrite");
+    EXPECT_EQ(run_program(words).code, 0);
+}
+
+/// Any file that a model would replace or remove, not only those that it is sure to have.
+TEST_F(OutputsOfPrograms, KeepOldPartsOfAModel) {
+    for (const char* name : {"mode_4.npy", "mode_2_rows.txt"}) {
+        const auto own = folder / "own";
+        if (world.rank() == 0) std::filesystem::create_directory(own);
+        folder.write(std::string("own/") + name, "0");
+        const auto outcome = run_program({"cpd", text.c_str(), "--rank", "1", "--iterations", "1", "--output", own.c_str()});
+        EXPECT_NE(outcome.err.find(std::string(name) + ": there is such a file already"), std::string::npos) << outcome.err;
+        EXPECT_EQ(TemporaryFolder::read(own + "/" + name), "0");
+        Communicator(world.communicator()).barrier();
+        if (world.rank() == 0) std::filesystem::remove_all(own);
+    }
 }
 
 TEST_F(OutputsOfPrograms, AreWrittenByOneRunAtATime) {
