@@ -66,6 +66,8 @@ struct CompletionResult {
     CpModel<T> model;
     double rmse = 0;                                  ///< of the model, of elements that were fitted
     double held_out_rmse = 0;                         ///< of the model, of elements that were held out; 0 where there are none
+    double held_out_mean_rmse = 0;                    ///< likewise of fitted_mean in the place of the model: what it has to beat
+    double fitted_mean = 0;                           ///< of the elements that were fitted
     int best_iteration = 0;                           ///< that the model is of
     int iterations = 0;                               ///< that were made
     bool converged = false;                           ///< the tolerance was reached, or held-out elements were not fitted better

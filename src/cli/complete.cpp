@@ -45,8 +45,11 @@ void print_result(std::ostream& out, const CompleteCommand& command, const ReadS
     std::vector<std::vector<std::string>> rows{{"", ""}};
     const auto add = [&](const char* name, const std::string& text) { rows.push_back({name, text}); };
     add("RMSE, fitted elements", fmt::format("{:.8g} of {}", result.rmse, with_commas(result.elements)));
-    if (result.held_out > 0)
+    if (result.held_out > 0) {
         add("RMSE, held-out elements", fmt::format("{:.8g} of {}", result.held_out_rmse, with_commas(result.held_out)));
+        add("RMSE of the mean instead",
+            fmt::format("{:.8g}, {:.6g} for each of them, the mean of fitted ones", result.held_out_mean_rmse, result.fitted_mean));
+    }
     if (result.unknown > 0) add("held out in unknown slices", fmt::format("{}, where the model is zero", with_commas(result.unknown)));
     add("model of iteration", fmt::format("{} of {}", result.best_iteration, result.iterations));
     add("stopped because", stop_line(command, result.stop_reason));
@@ -67,7 +70,12 @@ void print_json(std::ostream& out, const CompleteCommand& command, const ReadSum
                 const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
     nlohmann::ordered_json object;
     object["rmse"] = result.rmse;
-    if (result.held_out > 0) object["held_out_rmse"] = result.held_out_rmse;
+    if (result.held_out > 0) {
+        object["held_out_rmse"] = result.held_out_rmse;
+        object["held_out_mean_rmse"] = result.held_out_mean_rmse;
+        object["beats_mean"] = result.held_out_rmse < result.held_out_mean_rmse;
+    }
+    object["fitted_mean"] = result.fitted_mean;
     object["best_iteration"] = result.best_iteration;
     object["iterations"] = result.iterations;
     object["converged"] = result.converged;
@@ -107,12 +115,21 @@ void print_json(std::ostream& out, const CompleteCommand& command, const ReadSum
 
 /// Held-out elements of a file, whose indices count as those of the tensor do. Collective.
 template <class T>
-std::optional<SparseTensor<T>> read_validation(const CompleteCommand& command, const World& world, const ReadReport& report) {
+std::optional<SparseFile<T>> read_validation(const CompleteCommand& command, const World& world, const ReadReport& report) {
     if (command.validation.empty()) return {};
     auto options = command.read_options();
     if (report.form.ends_with("text")) options.base = report.index_base == 0 ? IndexBase::zero : IndexBase::one;
     options.lengths = report.lengths;
-    return read_sparse<T>(world, command.validation, options).tensor;
+    return read_sparse<T>(world, command.validation, options);
+}
+
+/// What to say where a model predicts worse than a number does.
+template <class T>
+std::vector<std::string> prediction_warnings(const CompletionResult<T>& result) {
+    if (result.held_out == 0 || result.held_out_rmse < result.held_out_mean_rmse) return {};
+    return {fmt::format("the model predicts held-out elements no better than the mean of the fitted ones does (RMSE {:.6g}, mean {:.6g}), and "
+                        "others likely no better; use fewer components (--rank), a larger --regularization, or more elements",
+                        result.held_out_rmse, result.held_out_mean_rmse)};
 }
 
 template <class T>
@@ -132,6 +149,10 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
         console.out << fmt::format("{}: {}, {} elements{}; those that are not stored are unknown\n", command.file,
                                    lengths_text(read.report.lengths), with_commas(read.count), command.duplicates_text(read.report))
                     << std::flush;
+    if (validation && !command.json)
+        console.out << fmt::format("{}: {} elements{} to hold out\n", command.validation, with_commas(validation->tensor.nonzeros()),
+                                   command.duplicates_text(validation->report))
+                    << std::flush;
     print_warnings(console.err, read.warnings);
     const auto start = output.start<T>(world);
     options.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
@@ -145,9 +166,13 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
     };
     options.stop = [&] { return is_interrupted(world); };
     steps.show("distributing elements");
-    const auto result = complete(std::move(read.tensor), options, progress, start.get(), validation ? &*validation : nullptr);
+    const auto result = complete(std::move(read.tensor), options, progress, start.get(), validation ? &validation->tensor : nullptr);
     steps.show("");
     output.save(result.model, result.best_iteration);
+    for (const auto& warning : prediction_warnings(result)) {
+        read.warnings.push_back(warning);
+        print_warnings(console.err, {warning});
+    }
     const auto peak = world.maximum(peak_process_memory());
     const auto listed = output.listed(result.model);
     if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);

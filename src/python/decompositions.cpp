@@ -137,6 +137,7 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
             const auto result = outside_interpreter([&] { return complete(own, options, each, first ? &*first : nullptr); });
             return named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "rmse", result.rmse, "rmses",
                          vector_of(result.rmses), "held_out_rmse", result.held_out_rmse, "held_out_rmses", vector_of(result.held_out_rmses),
+                         "held_out_mean_rmse", result.held_out_mean_rmse, "fitted_mean", result.fitted_mean, "held_out", result.held_out,
                          "losses", vector_of(result.losses), "iterations", result.iterations, "converged", result.converged, "stop_reason",
                          stop_reasons[static_cast<int>(result.stop_reason)], "forecast_bytes", result.forecast_bytes);
         }

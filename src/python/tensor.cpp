@@ -6,6 +6,8 @@
 
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace arges::python {
@@ -135,7 +137,8 @@ nb::tuple gather_sparse(const AnyTensor& tensor) {
     return nb::make_tuple(indices, std::move(values));
 }
 
-AnyTensor from_entries(const World& world, const Extents& lengths, const std::vector<ConstArray>& indices, const ConstArray& values,
+/// With the number of values that were added to others.
+nb::tuple from_entries(const World& world, const Extents& lengths, const std::vector<ConstArray>& indices, const ConstArray& values,
                        int type, int duplicates, const std::string& name) {
     std::vector<std::vector<std::int64_t>> own;
     const void* data = nullptr;
@@ -151,7 +154,34 @@ AnyTensor from_entries(const World& world, const Extents& lengths, const std::ve
     const auto copy = [&](void* to) {
         if (count > 0) std::memcpy(to, data, count * kernels.size);
     };
-    return AnyTensor::made_from(kernels, world, lengths, own, count, copy, static_cast<Duplicates>(duplicates), name);
+    auto tensor = AnyTensor::made_from(kernels, world, lengths, own, count, copy, static_cast<Duplicates>(duplicates), name);
+    const auto joined = static_cast<Duplicates>(duplicates) == Duplicates::sum ? world.sum(count - tensor.local_nonzeros()) : 0;
+    return nb::make_tuple(std::move(tensor), joined);
+}
+
+/// What to_sparse() takes elements for that are not a number, by the numbers of the package.
+enum class NanPolicy : int { refuse, keep, missing };
+
+AnyTensor to_sparse(const AnyTensor& tensor, double cutoff, int nan) {
+    const auto policy = static_cast<NanPolicy>(nan);
+    const bool may_be_nan = tensor.element() <= ElementType::complex128;
+    if (tensor.is_sparse() || policy == NanPolicy::keep || !may_be_nan) return tensor.to_sparse(cutoff);
+    const auto magnitude = tensor.kernels().reductions->magnitude;
+    const double least = policy == NanPolicy::refuse ? std::max(cutoff, 0.0) : cutoff;  // below zero: all
+    std::int64_t missing = 0;
+    auto result = tensor.sparse_where(
+        [&](const void* element) {
+            const double size = magnitude(element);
+            missing += std::isnan(size) ? 1 : 0;
+            return size > least;
+        },
+        std::isnan(cutoff) ? cutoff : least);
+    missing = tensor.world().sum(missing);
+    if (policy == NanPolicy::refuse && missing > 0)
+        throw InvalidArgument(tensor.title() + ": " + std::to_string(missing) +
+                              " elements are NaN; say what they mean: to_sparse(nan=\"missing\") stores all others, zeros too, "
+                              "and nan=\"keep\" stores them");
+    return result;
 }
 
 nb::object sum(const AnyTensor& tensor) {
@@ -235,7 +265,7 @@ void bind_tensor(nb::module_& module) {
         .def(
             "converted", [](const AnyTensor& t, int type) { return t.converted(type_of(type)); }, outside)
         .def("to_dense", &AnyTensor::to_dense, outside)
-        .def("to_sparse", &AnyTensor::to_sparse, outside);
+        .def("to_sparse", &to_sparse, outside);
     module.def(
         "make",
         [](int type, bool is_sparse, const World& world, const Extents& extents, const std::optional<std::string>& letters,

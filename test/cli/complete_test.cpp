@@ -5,8 +5,10 @@
 #include "support/program_run.hpp"
 #include "support/terminal.hpp"
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -94,6 +96,13 @@ TEST_F(CompleteProgram, RefusesRepeatedElementsUnlessToldWhatTheyMean) {
     EXPECT_EQ(refused.code, 1);
     EXPECT_NE(refused.err.find("line 7: a second value for element (1, 1, 1), which line 1 has"), std::string::npos) << refused.err;
     EXPECT_NE(refused.err.find("--duplicates sum, mean, first or last"), std::string::npos) << refused.err;
+    const auto thrice = folder.write("thrice.tns", "0 0 0 1\n0 0 1 4\n0 0 0 2\n1 1 1 8\n0 0 0 3\n1 1 1 5\n");
+    const auto many = run_program({"complete", file.c_str(), "--rank", "1", "--validate", thrice.c_str(), "--base", "zero"});
+    EXPECT_NE(many.err.find("line 3: a second value for element (0, 0, 0), which line 1 has, the first of 3 such values; remove one"),
+              std::string::npos)
+        << many.err;
+    const auto told = run_program({"complete", twice.c_str(), "--rank", "1", "--validate", twice.c_str(), "--duplicates", "mean"});
+    EXPECT_NE(told.out.find("twice.tns: 6 elements (1 duplicates merged: mean) to hold out"), std::string::npos) << told.out << told.err;
     for (const char* policy : {"sum", "mean", "first", "last"}) {
         const auto table = run_program({"complete", twice.c_str(), "--rank", "1", "--duplicates", policy});
         EXPECT_NE(table.out.find("6 elements (1 duplicates merged: " + std::string(policy) + ")"), std::string::npos)
@@ -103,6 +112,41 @@ TEST_F(CompleteProgram, RefusesRepeatedElementsUnlessToldWhatTheyMean) {
     EXPECT_NE(cpd.out.find("(1 duplicates merged: sum)"), std::string::npos) << cpd.out;
     const auto tucker = run_program({"tucker", twice.c_str(), "--ranks", "1,1,1", "--iterations", "1"});
     EXPECT_NE(tucker.out.find("(1 duplicates merged: sum)"), std::string::npos) << tucker.out;
+}
+
+/// The mean of the fitted elements is what a model has to beat.
+TEST_F(CompleteProgram, SaysWhereTheMeanPredictsBetter) {
+    std::string noise;
+    for (int i = 1; i <= 8; ++i)
+        for (int j = 1; j <= 8; ++j)
+            for (int k = 1; k <= 8; ++k) noise += fmt::format("{} {} {} {}\n", i, j, k, 3 + std::sin(1e4 * i * j * k + 77 * i - 13 * k));
+    const auto rough = folder.write("rough.tns", noise);
+    const char* const warning = "arges: warning: the model predicts held-out elements no better than the mean of the fitted ones does";
+    const std::vector<const char*> words{"complete", rough.c_str(), "--rank", "6", "--holdout", "0.5", "--tolerance", "0"};
+    const auto table = run_program(words);
+    EXPECT_NE(table.err.find(warning), std::string::npos) << table.err;
+    EXPECT_NE(table.out.find("\nRMSE of the mean instead   0."), std::string::npos) << table.out;
+    auto with_json = words;
+    with_json.push_back("--json");
+    const auto said = run_program(with_json);
+    const auto found = parsed(said);
+    EXPECT_NE(said.err.find(warning), std::string::npos) << said.err;
+    EXPECT_GT(found["held_out_rmse"], found["held_out_mean_rmse"]);
+    EXPECT_FALSE(found["beats_mean"]);
+    EXPECT_NEAR(found["fitted_mean"].get<double>(), 3, 0.2);
+    EXPECT_EQ(found["warnings"].size(), 1U);
+    const auto good = object({"--validate", others.c_str(), "--iterations", "60"});
+    EXPECT_TRUE(good["beats_mean"]);
+    EXPECT_EQ(good["warnings"].size(), 0U);
+    double mean = 0, squares = 0;
+    for (int i = 1; i <= 6; ++i)
+        for (int j = 1; j <= 5; ++j)
+            for (int k = 1; k <= 4; ++k) mean += (i + j + k) % 3 != 0 ? 1.25 * i * j * k / 80 : 0;
+    for (int i = 1; i <= 6; ++i)
+        for (int j = 1; j <= 5; ++j)
+            for (int k = 1; k <= 4; ++k) squares += (i + j + k) % 3 != 0 ? 0 : std::pow(1.25 * i * j * k - mean, 2) / 40;
+    EXPECT_NEAR(good["fitted_mean"].get<double>(), mean, 1e-10 * mean);
+    EXPECT_NEAR(good["held_out_mean_rmse"].get<double>(), std::sqrt(squares), 1e-10 * mean);
 }
 
 TEST_F(CompleteProgram, ShowsATable) {

@@ -391,14 +391,14 @@ TEST(DenseCp, RefusesWhatMakesNoSense) {
     refused(Tensor<double>(world, {3, 0, 5}, "none"), nothing, "length 0");
     refused(Tensor<double>(world, {3}, "vector"), nothing, "dimensions");
     refused(Tensor<double>(world, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "nine"), nothing, "dimensions");
-    Lengths key{7};
-    std::vector<double> value{std::nan("")};
-    if (world.rank() > 0) key.clear(), value.clear();
-    X.write(key, value);
-    refused(X, nothing, "NaN");
-    if (world.rank() == 0) value[0] = HUGE_VAL;
-    X.write(key, value);
-    refused(X, nothing, "infinite");
+    Lengths keys{7, 2};
+    std::vector<double> values{std::nan(""), HUGE_VAL};
+    if (world.rank() > 0) keys.clear(), values.clear();
+    X.write(keys, values);
+    refused(X, nothing, "2 of 60 elements are not finite (1 NaN, 1 infinite), the first is (1, 2, 0), counted from 0");
+    for (auto& value : values) value = 1e200;
+    X.write(keys, values);
+    refused(X, nothing, "the sum of the squares of its values is infinite");
 }
 
 }  // namespace

@@ -370,14 +370,14 @@ TEST(DenseTucker, RefusesWhatMakesNoSense) {
     refused(X, options, "iteration");
     refused(Tensor<double>(world, {3, 4, 5}, "zeros"), good, "zero");
     refused(Tensor<double>(world, {3, 0, 5}, "none"), good, "length 0");
-    Lengths key{7};
-    std::vector<double> value{std::nan("")};
-    if (world.rank() > 0) key.clear(), value.clear();
-    X.write(key, value);
-    refused(X, good, "NaN");
-    if (world.rank() == 0) value[0] = HUGE_VAL;
-    X.write(key, value);
-    refused(X, good, "infinite");
+    Lengths keys{7, 2};
+    std::vector<double> values{std::nan(""), HUGE_VAL};
+    if (world.rank() > 0) keys.clear(), values.clear();
+    X.write(keys, values);
+    refused(X, good, "2 of 60 elements are not finite (1 NaN, 1 infinite), the first is (1, 2, 0), counted from 0");
+    for (auto& value : values) value = 1e200;
+    X.write(keys, values);
+    refused(X, good, "the sum of the squares of its values is infinite");
 }
 
 }  // namespace

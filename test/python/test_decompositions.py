@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import warnings
 
 import numpy as np
 import pytest
@@ -57,6 +58,51 @@ def test_completion(algorithm):
     error = np.abs(found.full() - whole)[~known].mean() / whole.mean()
     assert error < (0.02 if algorithm != "sgd" else 0.1)
     assert found.report["rmse"] == found.report["rmses"][-1]
+
+
+def test_completion_asks_what_several_observations_mean(world):
+    indices, values = [[0, 0, 1, 1], [0, 0, 1, 0]], [1.0, 3.0, 2.0, 4.0]
+    mine = slice(world.rank, None, world.size)
+    tensor = arges.sparse((2, 2), [np.array(i)[mine] for i in indices], np.array(values)[mine], distributed=True)
+    with pytest.raises(arges.InvalidArgument, match="1 values were added to others"):
+        arges.complete(tensor, 1)
+    assert arges.complete(tensor, 1, duplicates="sum").report["duplicates"] == 1
+    with pytest.raises(ValueError, match="refuse"):
+        arges.complete(tensor, 1, duplicates="mean")
+    first = arges.sparse((2, 2), indices, values, duplicates="keep_first", distributed=False)
+    assert arges.complete(first, 1).report["duplicates"] == 0
+
+
+def test_completion_is_compared_with_the_mean():
+    rng = np.random.default_rng(7)
+    noise = arges.tensor(3 + rng.uniform(-1, 1, (12, 11, 10))).to_sparse()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        report = arges.complete(noise, 8, holdout=0.5, max_iterations=30, tolerance=0).report
+    assert report["held_out_rmse"] > report["held_out_mean_rmse"] > 0.5
+    assert abs(report["fitted_mean"] - 3) < 0.1
+    assert len(said) == (noise.world.rank == 0) and all("no better than the mean" in str(w.message) for w in said)
+
+
+def test_elements_that_are_not_a_number():
+    rng = np.random.default_rng(2)
+    whole = model(rng, (10, 11, 12), 2)
+    whole[0] = 0
+    a = np.where(rng.uniform(size=whole.shape) < 0.5, whole, np.nan)
+    tensor, missing = arges.tensor(a), int(np.isnan(a).sum())
+    with pytest.raises(arges.InvalidArgument, match=f"{missing} elements are NaN"):
+        tensor.to_sparse()
+    with pytest.raises(ValueError, match="keep"):
+        tensor.to_sparse(nan="drop")
+    assert len(tensor.to_sparse(nan="keep").coo()[1]) == np.count_nonzero(a)
+    known = tensor.to_sparse(nan="missing")
+    assert len(known.coo()[1]) == a.size - missing
+    assert arges.complete(known, 2, max_iterations=300, tolerance=1e-8, regularization=1e-6).report["rmse"] < 1e-3
+    first = tuple(int(i) for i in np.argwhere(np.isnan(a))[0])
+    for call in (lambda: arges.cpd(tensor, 2), lambda: arges.tucker(tensor, 2)):
+        with pytest.raises(arges.InvalidArgument) as refused:
+            call()
+        assert f"{missing} of 1,320 elements are not finite ({missing} NaN, 0 infinite), the first is {first}" in str(refused.value)
 
 
 def test_refusals():

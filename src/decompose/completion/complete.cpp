@@ -11,6 +11,7 @@
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "interface/sparse/sparse_state.hpp"
+#include "sparse/blocked_sum.hpp"
 
 #include <omp.h>
 
@@ -124,6 +125,22 @@ double checked_squares(const SparseState& state) {
     return squares;
 }
 
+/// Fills in the mean of the fitted elements, and how well it predicts those that are held out. Collective.
+template <class T>
+void judge_mean(const SparseState& fitted, const sparse::Nonzeros<T>& held, CompletionResult<T>& result) {
+    const auto values = fitted.values_of<T>();
+    double sum = sparse::blocked_sum(std::ssize(values), [&](std::int64_t x) { return static_cast<double>(values[x]); });
+    fitted.comm().sum(&sum, 1);
+    const double mean = result.fitted_mean = sum / static_cast<double>(result.elements);
+    if (result.held_out == 0) return;
+    double squares = sparse::blocked_sum(held.count(), [&](std::int64_t x) {
+        const double e = static_cast<double>(held.values[x]) - mean;
+        return e * e;
+    });
+    fitted.comm().sum(&squares, 1);
+    result.held_out_mean_rmse = std::sqrt(squares / static_cast<double>(result.held_out));
+}
+
 /// What is held out of a tensor, and what is left where it is not the tensor itself.
 template <class T>
 struct HeldOutParts {
@@ -231,6 +248,7 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
                               (result.elements == 0 ? "all" : "none") + " would be held out; use another part or another seed");
     const double squares = checked_squares<T>(fitted);
     decompose::check_norm(source.title() + ", the elements that are fitted", squares);
+    judge_mean(fitted, parts.held, result);
     result.setup_seconds = watch.seconds();
     fit(fitted, gives_up || options.holdout > 0, !gives_up, options, progress, start, squares, std::move(parts.held), result);
     return result;

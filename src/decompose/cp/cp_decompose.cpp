@@ -11,6 +11,7 @@
 #include "decompose/dense_memory.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
+#include "decompose/finite_elements.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "layout/layout.hpp"
@@ -200,6 +201,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
         source.shape().max_local_size() * std::int64_t{sizeof(T)}, "use more ranks, fewer components",
         decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
     DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
+    decompose::check_elements(tensor, op.norm_squared());
     return decompose::run_cp<T>(op, {tensor.world(), source.title(), tensor.extents(), options, progress, start}, watch,
                                 [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t sent) {
                                     result.forecast_bytes = forecast;

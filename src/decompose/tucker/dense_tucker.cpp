@@ -11,6 +11,7 @@
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/finite_elements.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/tucker/dense_tucker_subspace.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
@@ -275,7 +276,7 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
     const double norm_squared = decompose::norm_squared(plain);
-    decompose::check_norm(source.title(), norm_squared);
+    decompose::check_elements(tensor, norm_squared);
     DenseTucker<T> work(plain, options, norm_squared);
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
     result.method = options.method == TuckerMethod::automatic ? TuckerMethod::st_hosvd : options.method;

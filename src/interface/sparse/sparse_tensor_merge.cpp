@@ -245,10 +245,12 @@ MergeReport merge_local(AnyNonzeros& nonzeros, const Join& join) {
             join(values.at(first), values.at(i));
             return true;
         }
+        ++kept;  // all stay where they are
+        if (report.second >= 0) return true;
         report.first = first;
         report.second = i;
         report.where = coordinate(nonzeros, i);
-        return false;
+        return true;
     });
     if (report.second < 0) values.shrink(kept);
     return report;

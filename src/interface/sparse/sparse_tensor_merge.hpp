@@ -39,7 +39,7 @@ Join join_for(const ElementKernels& kernels, Duplicates duplicates);
 
 /// What merging found.
 struct MergeReport {
-    std::int64_t duplicates = 0;      ///< nonzeros that were merged into an earlier one
+    std::int64_t duplicates = 0;      ///< nonzeros that were merged into an earlier one, or would have to be
     std::int64_t first = -1;          ///< without a join: number of the nonzero that is met by another
     std::int64_t second = -1;         ///< number of that other one, the lowest such number; -1: there is none
     std::vector<std::int64_t> where;  ///< their coordinate, counted from 0

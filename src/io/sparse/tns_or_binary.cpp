@@ -149,8 +149,9 @@ void merge_duplicates(const InputFile& file, const Join& join, std::vector<std::
     if (merged.second < 0) return;
     const std::string unit = by_line ? "line " : "nonzero ";
     throw InvalidArgument(file.path() + ", " + unit + std::to_string(merged.second) + ": a second value for element " +
-                          coordinate_text(merged.where, report.index_base) + ", which " + unit + std::to_string(merged.first) +
-                          " has; remove one, or say what to do with several (--duplicates sum, mean, first or last)");
+                          coordinate_text(merged.where, report.index_base) + ", which " + unit + std::to_string(merged.first) + " has" +
+                          (merged.duplicates > 1 ? ", the first of " + with_commas(merged.duplicates) + " such values" : "") +
+                          "; remove one, or say what to do with several (--duplicates sum, mean, first or last)");
 }
 
 /// What stands before the entries of a MatrixMarket file.

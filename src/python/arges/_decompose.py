@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import sys
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Sequence
 
@@ -201,6 +202,7 @@ def complete(
     learning_rate: float = 1,
     decay: float = 0,
     batches: int = 8,
+    duplicates: str = "refuse",
     start: CpModel | None = None,
     distribution: str = "auto",
     partition_file: str = "",
@@ -209,13 +211,16 @@ def complete(
 ) -> CpModel:
     """A CP model of the stored elements of a sparse tensor; those that are not stored are unknown. Collective.
 
-    The tensor has one value for each element: where there are several observations of one, read() or sparse() was told what they mean
-    (duplicates="refuse", or "mean" of a file; "sum" adds them up).
+    The tensor has one value for each element. Where read() or sparse() added several observations of one up, which their duplicates="sum"
+    means, InvalidArgument is raised: give them "refuse", "keep_first", "keep_last", or "mean" of a file; or duplicates="sum" here.
 
     algorithm: "als", "ccd" (CCD++) or "sgd". holdout: part of the elements that is held out of the fit; the model is then that which fits them
-    best. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes.
+    best. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes, duplicates; and
+    held_out_mean_rmse, that of predicting fitted_mean, the mean of the fitted elements: a warning says where the model does no better.
     """
-    own = _real(tensor)
+    given = asarray(tensor)
+    given.world.agree(lambda: _refuse_sums(given, duplicates))
+    own = _real(given)
     options = own.world.agree(
         lambda: dict(
             rank=whole("rank", rank), algorithm=_chosen(_COMPLETION_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
@@ -224,7 +229,16 @@ def complete(
             partition_file=str(partition_file), save_partition=str(save_partition),
         )
     )  # fmt: skip
-    return _cp_model("complete", own, options, progress, start)
+    found = _cp_model("complete", own, options, progress, start)
+    found.report["duplicates"] = given._joined
+    error, of_mean = found.report["held_out_rmse"], found.report["held_out_mean_rmse"]
+    if found.report["held_out"] > 0 and not error < of_mean and own.world.rank == 0:
+        warnings.warn(
+            f"the model predicts held-out elements no better than the mean of the fitted ones does (RMSE {error:.6g}, mean {of_mean:.6g}); "
+            "use fewer components, a larger regularization, or more elements",
+            stacklevel=2,
+        )
+    return found
 
 
 def tucker(
@@ -261,6 +275,16 @@ def _cp_model(what: str, own: Tensor, options: dict[str, Any], progress: Progres
     with progress_shown(progress, what, own.world.rank) as shown:
         found = (_core.cpd if what == "cpd" else _core.complete)(own._h, options, shown, start)
     return CpModel(found.pop("weights"), found.pop("factors"), found)
+
+
+def _refuse_sums(tensor: Tensor, duplicates: str) -> None:
+    if duplicates not in ("refuse", "sum"):
+        raise ValueError(f'duplicates={duplicates!r}; use "refuse" or "sum"')
+    if tensor._joined > 0 and duplicates == "refuse":
+        raise _core.InvalidArgument(
+            f"complete: {tensor._joined} values were added to others of the same element when the tensor was made, and sums are no observations; "
+            'give read() or sparse() duplicates="refuse", "keep_first", "keep_last", or "mean" of a file, or complete() duplicates="sum"'
+        )
 
 
 def _real(tensor: Any) -> Tensor:

@@ -154,9 +154,16 @@ class Elements(Stored):
         """All elements of a sparse tensor."""
         return self._of(self._h.to_dense())
 
-    def to_sparse(self, cutoff: float | None = None) -> Self:
-        """The elements that are not zero, or those whose magnitude is over cutoff."""
-        return self._of(self._h.to_sparse(-1.0 if cutoff is None else float(cutoff)))
+    def to_sparse(self, cutoff: float | None = None, *, nan: str = "refuse") -> Self:
+        """The elements that are not zero, or those whose magnitude is over cutoff.
+
+        nan: what elements that are not a number mean. "refuse": InvalidArgument if there are such; "keep": they are stored;
+        "missing": they are not known: all others are stored, zeros too unless there is a cutoff, for complete().
+        """
+        policies = {"refuse": 0, "keep": 1, "missing": 2}
+        if nan not in policies:
+            raise ValueError(f"nan={nan!r}; use one of " + ", ".join(f'"{name}"' for name in policies))
+        return self._of(self._h.to_sparse(-1.0 if cutoff is None else float(cutoff), policies[nan]))
 
     def with_symmetry(self, symmetry: str | None, letters: str | None = None) -> Self:
         """The same elements with another symmetry tree; None unpacks all. Of a dense tensor one element of each orbit is taken."""

@@ -40,8 +40,8 @@ def read(
         return Tensor._of(_core.read_tensor(own._w, name, number))
     base = own.agree(lambda: {None: 0, 0: 1, 1: 2}[index_base])
     policy = own.agree(lambda: policy_number(duplicates, in_file=True))
-    handle, _ = _core.read_sparse(own._w, name, type_number(float64) if number is None else number, base, list(shape or ()), policy)
-    return Tensor._of(handle)
+    handle, found = _core.read_sparse(own._w, name, type_number(float64) if number is None else number, base, list(shape or ()), policy)
+    return Tensor._of(handle, joined=found["duplicates"] if duplicates == "sum" else 0)
 
 
 def write(tensor: Tensor, path: str | os.PathLike[str], *, index_base: int = 1) -> None:

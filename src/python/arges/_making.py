@@ -200,8 +200,8 @@ def sparse(
 
     extents, modes, numbers, wanted, policy = own.agree(prepare, same=False)
     modes, numbers = own_share(own, "sparse", modes, numbers, distributed, duplicates)
-    handle = _core.from_entries(own._w, extents, modes, numbers, wanted, policy, name)
-    return Tensor._of(handle if symmetry is None else handle.with_symmetry(letters, symmetry))
+    handle, joined = _core.from_entries(own._w, extents, modes, numbers, wanted, policy, name)
+    return Tensor._of(handle if symmetry is None else handle.with_symmetry(letters, symmetry), joined=joined)
 
 
 def from_function(shape: Any, f: Callable[..., np.ndarray], dtype: Any = float64, *, world: World | None = None) -> Tensor:

@@ -228,7 +228,7 @@ def set_selected(x: Tensor, key: Any, value: Any) -> None:
 
 def _in_form_of(x: Tensor, value: Tensor) -> Tensor:
     """A value sparse where x is, dense where it is."""
-    return value if value.is_sparse == x.is_sparse else value.to_sparse() if x.is_sparse else value.to_dense()
+    return value if value.is_sparse == x.is_sparse else value.to_sparse(nan="keep") if x.is_sparse else value.to_dense()
 
 
 def _set_whole(x: Tensor, value: Tensor) -> None:

@@ -19,21 +19,23 @@ class Stored:
     """The handle of a tensor, or the number of one of order 0, and its attributes. Tensor is made of it."""
 
 
-    __slots__ = ("_h", "_world", "_number", "_seed", "__weakref__")
+    __slots__ = ("_h", "_world", "_number", "_seed", "_joined", "__weakref__")
     _h: _core.Handle
     _world: World | None
     _number: Any  # the element, where only that is known, else None
+    _joined: int  # values that were added to others of the same element when it was made of them
     __array_priority__ = 100
 
     def __init__(self) -> None:
         raise TypeError("make tensors by arges.tensor(), arges.zeros(), arges.sparse(), ...")
 
     @classmethod
-    def _of(cls, handle: _core.Handle, world: World | None = None) -> Self:
+    def _of(cls, handle: _core.Handle, world: World | None = None, joined: int = 0) -> Self:
         self = cls.__new__(cls)
         self._h = handle
         self._world = world
         self._number = None
+        self._joined = joined
         return self
 
     @classmethod
@@ -42,6 +44,7 @@ class Stored:
         self = cls.__new__(cls)
         self._world = world
         self._number = value
+        self._joined = 0
         return self
 
     if not TYPE_CHECKING:
