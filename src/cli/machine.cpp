@@ -3,6 +3,7 @@
 #include "base/options.hpp"
 #include "cli/program.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/waiting_threads.hpp"
 #include "cli/world_options.hpp"
 
 #include <fmt/core.h>
@@ -28,6 +29,7 @@ void print_json(std::ostream& out, const World& world, const WorldMachine& found
     object["ranks"] = world.size();
     object["ranks_per_node"] = found.ranks_per_node;
     object["threads"] = found.threads;
+    object["waiting_threads"] = waiting_threads_text();
     object["torus"] = world.torus().lengths();
     for (const auto& grid : found.grids) object["grids"].push_back(grid.lengths());
     object["memory_limit"] = world.memory_limit();
@@ -48,6 +50,7 @@ void print_table(std::ostream& out, const World& world, const WorldMachine& foun
         {"ranks", std::to_string(world.size())},
         {"ranks on a node", std::to_string(found.ranks_per_node)},
         {"threads of a rank", std::to_string(found.threads)},
+        {"threads that wait", waiting_threads_text()},
         {"torus", world.torus().to_string()},
         {"process grid", found.grids.front().to_string()},
         {"grids with idle ranks", smaller.empty() ? "none" : smaller},

@@ -2,12 +2,14 @@
 #include "arges/mpi_session.hpp"
 #include "cli/interruption.hpp"
 #include "cli/program.hpp"
+#include "cli/waiting_threads.hpp"
 
 #include <exception>
 #include <iostream>
 
 int main(int argc, char** argv) {
     using namespace arges::cli;
+    let_waiting_threads_yield(argv);
     arges::MpiSession session(argc, argv);
     std::ostream nowhere(nullptr);
     const bool speaks = session.rank() == 0;

@@ -59,6 +59,8 @@ int run_program(int argc, const char* const* argv, const Console& console) {
     CLI::App app("Arges: distributed tensors with permutational symmetry", "arges");
     app.set_version_flag("--version", version);
     app.require_subcommand(0, 1);
+    app.footer("With several threads arges sets GOMP_SPINCOUNT=1000, so that threads which wait give their cores to others soon, and starts\n"
+               "itself again, unless GOMP_SPINCOUNT or OMP_WAIT_POLICY is set.");
     std::vector<std::pair<CLI::App*, Action>> actions;
     for (const Subcommand& subcommand : subcommands()) {
         CLI::App* sub = app.add_subcommand(subcommand.name, subcommand.summary);
