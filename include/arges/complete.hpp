@@ -44,6 +44,7 @@ struct CompletionOptions {
     std::function<void(std::int64_t bytes, std::int64_t model_bytes)> planned{};
     /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.
     std::function<bool()> stop{};
+    double seconds = 0;  ///< as CpOptions::seconds
 };
 
 /// What an iteration did. The same on every rank but for the seconds.

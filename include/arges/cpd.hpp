@@ -52,6 +52,7 @@ struct CpOptions {
     std::function<void(std::int64_t bytes, std::int64_t model_bytes)> planned{};
     /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.
     std::function<bool()> stop{};
+    double seconds = 0;  ///< no further iteration begins when the iterations have taken so long on a rank; 0: never mind
 };
 
 /// Throw InvalidArgument, with the names that there are, for a text that is none of CpOptions::policy. Local.
@@ -68,7 +69,8 @@ enum class StopReason : std::uint8_t {
     no_step,     ///< CpAlgorithm::opt: no step makes the residual smaller
     zero_model,  ///< all weights of a CP model are zero, and stay so
     held_out,    ///< complete(): the error of held-out elements has not improved for a while
-    asked        ///< the function stop of the options said so
+    asked,       ///< the function stop of the options said so
+    seconds      ///< the iterations have taken as long as they may
 };
 
 /// How the products of an iteration were found.

@@ -45,6 +45,7 @@ struct TuckerOptions {
     std::string save_partition;                         ///< as CpOptions::save_partition
     std::function<void(std::int64_t bytes)> planned{};  ///< as CpOptions::planned, without a model
     std::function<bool()> stop{};                       ///< hooi: as CpOptions::stop
+    double seconds = 0;                                 ///< hooi: as CpOptions::seconds
 };
 
 /// A decomposition. Columns of the factors are orthonormal; each rank has its part of the core.

@@ -1,8 +1,8 @@
 // arges cc FILE: correlation energies of a molecule.
 #include "arges/chemistry/cc_driver.hpp"
-#include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/outputs.hpp"
+#include "cli/progress.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
@@ -48,6 +48,7 @@ struct CcCommand {
     std::string checkpoint;
     int checkpoint_interval = 5;
     bool restart = false;
+    std::string progress = "auto";
     std::string frozen_core = "0";
     std::int64_t frozen_virtuals = 0;
     std::optional<double> core_energy{};
@@ -174,14 +175,15 @@ void run(CcCommand& command, const Console& console) {
         set_interruption_note(
             fmt::format("{} has the amplitudes of iteration {}, go on with --restart", command.checkpoint, report.iteration));
     };
-    StepLine steps(world);
+    StepLine steps(world, command.progress);
     progress.triples = [&](double done) { done < 1 ? steps.show("(T)", done) : steps.show(""); };
     progress.planned = [&](const CcResult& result) {
         if (!command.json) print_plan(console.out, command, result, world);
     };
     progress.iteration = [&](const IterationReport& report) {
-        command.json ? steps.show(fmt::format("iteration {}, energy {:.8f}", report.iteration, report.energy))
-                     : print_iteration(console.out, report);
+        if (!command.json) print_iteration(console.out, report);
+        steps.show_iteration(fmt::format("iteration {}, energy {:.8f}", report.iteration, report.energy),
+                             {{"iteration", report.iteration}, {"energy", report.energy}, {"residual", report.residual}}, !command.json);
     };
     const CcResult result = chemistry::run_coupled_cluster(world, command.file, command.options(), progress);
     steps.show("");
@@ -196,7 +198,7 @@ Action declare_cc(CLI::App& app) {
     app.add_option("--method", command->method, "mp2, ccsd, ccsd(t), rccsd, rccsd(t), ccsdt or ccsdtq")
         ->check(accepted_by([](const std::string& text) { chemistry::parse_method(text); }, "METHOD"))
         ->capture_default_str();
-    app.add_option("--max-iterations", command->max_iterations, "give up after so many iterations")
+    app.add_option("--max-iterations,--iterations", command->max_iterations, "give up after so many iterations")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--tolerance", command->tolerance, "converged when the residual norm and the change of the energy are below")
@@ -227,6 +229,7 @@ Action declare_cc(CLI::App& app) {
     CLI::Option* const dry = app.add_flag("--dry", command->dry, "print sizes and estimates of memory and time, and compute nothing");
     declare_planned_machine(app, command->machine, dry);
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
+    declare_progress(app, command->progress);
     command->world.declare(app);
     return [command](const Console& console) { run(*command, console); };
 }

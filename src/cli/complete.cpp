@@ -127,9 +127,10 @@ std::optional<SparseFile<T>> read_validation(const CompleteCommand& command, con
 template <class T>
 std::vector<std::string> prediction_warnings(const CompletionResult<T>& result) {
     if (result.held_out == 0 || result.held_out_rmse < result.held_out_mean_rmse) return {};
-    return {fmt::format("the model predicts held-out elements no better than the mean of the fitted ones does (RMSE {:.6g}, mean {:.6g}), and "
-                        "others likely no better; use fewer components (--rank), a larger --regularization, or more elements",
-                        result.held_out_rmse, result.held_out_mean_rmse)};
+    return {
+        fmt::format("the model predicts held-out elements no better than the mean of the fitted ones does (RMSE {:.6g}, mean {:.6g}), and "
+                    "others likely no better; use fewer components (--rank), a larger --regularization, or more elements",
+                    result.held_out_rmse, result.held_out_mean_rmse)};
 }
 
 template <class T>
@@ -160,8 +161,11 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
         steps.show("making formats and factors");
     };
     const CompletionProgress<T> progress = [&](const CompletionIteration& now, const auto& model) {
-        steps.show(fmt::format("iteration {}, RMSE {:.6g}{}", now.number, now.rmse,
-                               now.held_out_rmse > 0 ? fmt::format(", held out {:.6g}", now.held_out_rmse) : ""));
+        nlohmann::ordered_json numbers{{"iteration", now.number}, {"rmse", now.rmse}, {"loss", now.loss}};
+        if (now.held_out_rmse > 0) numbers["held_out_rmse"] = now.held_out_rmse;
+        steps.show_iteration(fmt::format("iteration {}, RMSE {:.6g}{}", now.number, now.rmse,
+                                         now.held_out_rmse > 0 ? fmt::format(", held out {:.6g}", now.held_out_rmse) : ""),
+                             numbers, false);
         output.after_iteration<T>(now.number, model);
     };
     options.stop = [&] { return is_interrupted(world); };
@@ -200,12 +204,14 @@ Action declare_complete(CLI::App& app) {
     app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary")->required();
     app.add_option("--rank", options.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
     app.add_option("--algorithm", command->algorithm, "als, ccd (CCD++) or sgd (stochastic gradient descent)")
-        ->check(CLI::IsMember({"als", "ccd", "sgd"}))
+        ->check(one_of({"als", "ccd", "sgd"}))
         ->capture_default_str();
     app.add_option("--regularization", options.regularization, "weight of the squares of the factors")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    app.add_option("--iterations", options.max_iterations, "at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
+    app.add_option("--iterations,--max-iterations", options.max_iterations, "at most so many")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
     app.add_option("--tolerance", options.tolerance, "stop when the RMSE changes by less than this times itself; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
@@ -227,10 +233,12 @@ Action declare_complete(CLI::App& app) {
         ->check(CLI::Range(1, 65536))
         ->capture_default_str();
     app.add_option("--distribution", options.distribution, "auto, medium, coarse or fine")
-        ->check(CLI::IsMember({"auto", "medium", "coarse", "fine"}))
+        ->check(one_of({"auto", "medium", "coarse", "fine"}))
         ->capture_default_str();
     declare_distribution(app, options);
+    declare_seconds(app, options.seconds);
     command->output.declare(app);
+    declare_progress(app, command->progress);
     command->declare(app, "a table", "refuse");  // what is added up is no observation
     return [command](const Console& console) { run(*command, console); };
 }

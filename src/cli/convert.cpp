@@ -172,7 +172,7 @@ Action declare_convert(CLI::App& app) {
         ->required()
         ->check(accepted_by(check_output_name, "FILE"));
     app.add_option("--output-base", command->output_base, "what the text that is written calls the first index: one or zero")
-        ->check(CLI::IsMember({"one", "zero"}))
+        ->check(one_of({"one", "zero"}))
         ->capture_default_str();
     auto* const compact =
         app.add_flag("--compact", command->compact, "remove empty slices, and write the indices that were kept to mode_N.map");
@@ -180,7 +180,7 @@ Action declare_convert(CLI::App& app) {
     app.add_option(
            "--model", command->model,
            "hypergraph: fine (a vertex for each nonzero), coarse (for each nonempty slice) or coarse-opt (weights for cpd --algorithm opt)")
-        ->check(CLI::IsMember({"fine", "coarse", "coarse-opt"}))
+        ->check(one_of({"fine", "coarse", "coarse-opt"}))
         ->capture_default_str();
     app.add_option("--core-energy", command->core_energy, "integrals: core energy of a file without one, as of a model without nuclei: 0");
     command->outputs.declare(app);

@@ -23,7 +23,8 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, CpAlgorithm> algorithms{{"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}};
+const std::map<std::string, CpAlgorithm> algorithms{
+    {"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"nonnegative", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}};
 
 struct CpdCommand : FileCommand {
     CpOptions cp{};
@@ -35,7 +36,7 @@ void print_iteration(std::ostream& out, const CpIteration& now) {
     if (now.number == 1)
         out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp",
                            "solve", "norm", "gram", "comm");
-    const char* const step = now.step == CpStep::exact ? "" : now.step == CpStep::pairs ? "  pairs made, perturbed" : "  perturbed";
+    const char* const step = now.step == CpStep::exact ? "" : now.step == CpStep::pairs ? "  pairs made" : "  perturbed";
     auto share = [&](double seconds) { return fmt::format("{:.0f} %", now.seconds > 0 ? 100 * seconds / now.seconds : 0); };
     out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7} {:>7} {:>7}{}\n", now.number, now.fit, now.change,
                        now.seconds, share(now.mttkrp_seconds), share(now.solve_seconds), share(now.norm_seconds), share(now.gram_seconds),
@@ -160,7 +161,9 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
     };
     const CpProgress<T> progress = [&](const CpIteration& now, const auto& model) {
         steps.show("");
-        command.json ? steps.show(fmt::format("iteration {}, fit {:.8f}", now.number, now.fit)) : print_iteration(console.out, now);
+        if (!command.json) print_iteration(console.out, now);
+        steps.show_iteration(fmt::format("iteration {}, fit {:.8f}", now.number, now.fit),
+                             {{"iteration", now.number}, {"fit", now.fit}, {"change", now.change}}, !command.json);
         output.template after_iteration<T>(now.number, model);
     };
     command.cp.stop = [&] { return is_interrupted(world); };
@@ -192,6 +195,7 @@ void read_and_decompose(CpdCommand& command, const Console& console, const World
 
 void run(CpdCommand& command, const Console& console) {
     command.cp.algorithm = algorithms.at(command.algorithm);
+    if (command.cp.algorithm == CpAlgorithm::nonnegative) command.algorithm = "nn";
     give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense =
@@ -203,7 +207,7 @@ void run(CpdCommand& command, const Console& console) {
 
 void declare_sparse(CLI::App& app, CpOptions& cp) {
     app.add_option("--distribution", cp.distribution, "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
-        ->check(CLI::IsMember({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
+        ->check(one_of({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
         ->capture_default_str();
     declare_distribution(app, cp);
     app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
@@ -220,9 +224,11 @@ Action declare_cpd(CLI::App& app) {
         ->required();
     app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
     app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
-        ->check(CLI::IsMember({"als", "nn", "opt"}))
+        ->check(one_of({"als", "nn", "opt"}, {"nonnegative"}))
         ->capture_default_str();
-    app.add_option("--iterations", cp.max_iterations, "at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
+    app.add_option("--iterations,--max-iterations", cp.max_iterations, "at most so many")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
     app.add_option("--tolerance", cp.tolerance, "stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
@@ -237,7 +243,9 @@ Action declare_cpd(CLI::App& app) {
         ->check(CLI::Range(1e-6, 0.999))
         ->needs(perturbation)
         ->capture_default_str();
+    declare_seconds(app, cp.seconds);
     command->output.declare(app);
+    declare_progress(app, command->progress);
     command->declare(app);
     return [command](const Console& console) { run(*command, console); };
 }

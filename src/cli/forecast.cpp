@@ -3,15 +3,14 @@
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
+#include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/world_options.hpp"
 
 #include <fmt/core.h>
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <iostream>
 #include <ostream>
 
 namespace arges::cli {
@@ -94,20 +93,5 @@ ReadFile<Tensor<T>> FileWork::read_dense(const std::function<std::int64_t(const 
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE
-
-StepLine::StepLine(const World& world) : is_terminal_(world.rank() == 0 && isatty(STDERR_FILENO) != 0) {}
-
-void StepLine::show(const std::string& text) {
-    if (!is_terminal_ || (text.empty() && !is_shown_)) return;
-    std::cerr << "\r\033[K" << text << std::flush;
-    is_shown_ = !text.empty();
-}
-
-void StepLine::show(const std::string& text, double done) {
-    constexpr double pause = 0.2;
-    if (!is_terminal_ || since_.seconds() < pause) return;
-    since_.lap();
-    show(fmt::format("{}: {:.0f} %", text, 100 * done));
-}
 
 }  // namespace arges::cli

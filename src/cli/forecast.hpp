@@ -1,9 +1,9 @@
-/// Reading the file of a tensor under a memory forecast, and a line about long steps.
+/// Reading the file of a tensor under a memory forecast.
 #pragma once
 
 #include "arges/forecast.hpp"
-#include "base/stopwatch.hpp"
 #include "cli/program.hpp"
+#include "cli/progress.hpp"
 #include "cli/sparse_options.hpp"
 
 #include <cstdint>
@@ -12,24 +12,6 @@
 #include <vector>
 
 namespace arges::cli {
-
-/// What is under way, in a line on standard error that each next one replaces; only where that is a terminal. On rank 0.
-class StepLine {
-public:
-    explicit StepLine(const World& world);
-    ~StepLine() { show(""); }
-    StepLine(const StepLine&) = delete;
-    StepLine& operator=(const StepLine&) = delete;
-
-    /// Shows a step; an empty text removes the line. Local.
-    void show(const std::string& text);
-    /// Shows a step of which a part is done, 0 to 1, a few times in a second. Local.
-    void show(const std::string& text, double done);
-
-private:
-    bool is_shown_ = false, is_terminal_ = false;
-    Stopwatch since_;
-};
 
 /// What a process will take at most: what it holds when the program begins, code and buffers that MPI, BLAS and threads bring in when they
 /// are first used, and what the steps of the work take. It is made again when more is known.
@@ -74,7 +56,7 @@ struct ReadFile : ReadSummary {
 /// Where a subcommand works on the file of a tensor, and what it says on the way.
 struct FileWork {
     FileWork(const World& where, const FileCommand& what, const Console& to)
-        : world(where), command(what), console(to), forecast(where), steps(where) {}
+        : world(where), command(what), console(to), forecast(where), steps(where, what.progress) {}
 
     const World& world;
     const FileCommand& command;

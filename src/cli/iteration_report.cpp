@@ -26,6 +26,7 @@ std::string stop_name(StopReason reason) {
     case StopReason::no_step: return "no step";
     case StopReason::zero_model: return "zero model";
     case StopReason::held_out: return "held out";
+    case StopReason::seconds: return "seconds";
     default: return "interrupted";
     }
 }
@@ -37,6 +38,7 @@ std::string stop_text(StopReason reason, double tolerance) {
     case StopReason::no_step: return "no step makes the residual smaller";
     case StopReason::zero_model: return "all components are zero";
     case StopReason::held_out: return "the error of held-out elements does not improve any more";
+    case StopReason::seconds: return "the time of the iterations is over (--seconds), but the tolerance is not reached";
     default: return "interrupted";
     }
 }

@@ -3,6 +3,7 @@
 #include "arges/complete.hpp"
 #include "base/text.hpp"
 #include "cli/interruption.hpp"
+#include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
 #include <fmt/core.h>
@@ -34,7 +35,7 @@ std::vector<std::string> files_of_a_model(const std::string& folder) {
 void ModelOutput::declare(CLI::App& app) {
     auto* const output = app.add_option("--output", folder_, "directory for the factors");
     app.add_option("--output-form", form_, "of the factors: npy or text")
-        ->check(CLI::IsMember({"npy", "text"}))
+        ->check(one_of({"npy", "text"}))
         ->needs(output)
         ->capture_default_str();
     app.add_option("--save-every", save_every_, "save the factors after so many iterations, too")

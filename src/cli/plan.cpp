@@ -93,7 +93,7 @@ Action declare_plan(CLI::App& app) {
         ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
     declare_group_mapping(app, command->group_mapping);
     app.add_option("--type", command->type, "of the elements: double, float or complex")
-        ->check(CLI::IsMember({"double", "float", "complex"}))
+        ->check(one_of({"double", "float", "complex"}))
         ->capture_default_str();
     app.add_option("--symmetry", command->symmetries, "of an operand, e.g. \"A: sym(i,j)\"; operands are A, B, ... in their order")
         ->take_all();

@@ -48,7 +48,7 @@ std::string steps_table(const PlanReport& report) {
     }
     rows.push_back({"all", "", with_commas(report.bytes), with_commas(whole(report.bound_bytes)), "", "", scientific(report.flops),
                     with_commas(report.peak_bytes), scientific(report.seconds)});
-    return table(rows, {true, true, false, false, false, false, false, false, false});
+    return table(rows, {true, true, false, false, false, false, false, false, false}, 2);
 }
 
 std::string tensors_table(const PlanReport& report) {
@@ -60,7 +60,7 @@ std::string tensors_table(const PlanReport& report) {
                 row.push_back(operand.stays ? "" : with_commas(bytes));
             rows.push_back(row);
         }
-    return table(rows, {true, true, true, true, false, false, false});
+    return table(rows, {true, true, true, true, false, false, false}, 2);
 }
 
 /// What is on the links; empty where there are none to tell apart.
@@ -71,7 +71,7 @@ std::string links_table(const PlanReport& report) {
             if (const auto& links = operand.links)
                 rows.push_back({std::to_string(s + 1), operand.name, with_commas(whole(links->busiest)), with_commas(whole(links->mean)),
                                 scientific(links->hops), std::to_string(links->messages)});
-    return rows.size() == 1 ? "" : "\nbytes on links, one way\n" + table(rows, {true, true, false, false, false, false});
+    return rows.size() == 1 ? "" : "\nbytes on links, one way\n" + table(rows, {true, true, false, false, false, false}, 2);
 }
 
 std::string step_lines(std::size_t number, const StepReport& step) {

@@ -27,16 +27,45 @@ const std::vector<Subcommand>& subcommands() {
     return table;
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left) {
+namespace {
+
+constexpr std::size_t widest_line = 100, gap = 2;
+
+/// The columns of a table in groups that fit into a line, each behind the first columns, which name the rows.
+std::vector<std::vector<std::size_t>> fitting_groups(const std::vector<std::size_t>& width, std::size_t names) {
+    std::vector<std::vector<std::size_t>> groups;
+    std::size_t taken = 0;
+    for (std::size_t c = 0; c < width.size(); ++c) {
+        const bool is_full = c > names && taken + gap + width[c] > widest_line;
+        if (c == 0 || (is_full && groups.back().size() > names)) {
+            groups.emplace_back();
+            taken = 0;
+            for (std::size_t n = 0; n < names && c > 0; ++n) {
+                groups.back().push_back(n);
+                taken += width[n] + (n > 0 ? gap : 0);
+            }
+        }
+        groups.back().push_back(c);
+        taken += width[c] + (groups.back().size() > 1 ? gap : 0);
+    }
+    return groups;
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left, std::size_t names) {
     std::vector<std::size_t> width(left.size(), 0);
     for (const auto& row : rows)
         for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
     std::string text;
-    for (const auto& row : rows) {
-        std::string line;
-        for (std::size_t c = 0; c < row.size(); ++c)
-            line += (c == 0 ? "" : "  ") + (left[c] ? pad(row[c], width[c]) : pad_left(row[c], width[c]));
-        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    for (const auto& columns : fitting_groups(width, names)) {
+        if (!text.empty()) text += "\n";
+        for (const auto& row : rows) {
+            std::string line;
+            for (auto c : columns)
+                line += (c == 0 ? "" : std::string(gap, ' ')) + (left[c] ? pad(row[c], width[c]) : pad_left(row[c], width[c]));
+            text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+        }
     }
     return text;
 }
@@ -59,8 +88,9 @@ int run_program(int argc, const char* const* argv, const Console& console) {
     CLI::App app("Arges: distributed tensors with permutational symmetry", "arges");
     app.set_version_flag("--version", version);
     app.require_subcommand(0, 1);
-    app.footer("With several threads arges sets GOMP_SPINCOUNT=1000, so that threads which wait give their cores to others soon, and starts\n"
-               "itself again, unless GOMP_SPINCOUNT or OMP_WAIT_POLICY is set.");
+    app.footer(
+        "With several threads arges sets GOMP_SPINCOUNT=1000, so that threads which wait give their cores to others soon, and starts\n"
+        "itself again, unless GOMP_SPINCOUNT or OMP_WAIT_POLICY is set.");
     std::vector<std::pair<CLI::App*, Action>> actions;
     for (const Subcommand& subcommand : subcommands()) {
         CLI::App* sub = app.add_subcommand(subcommand.name, subcommand.summary);

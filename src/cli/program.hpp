@@ -1,6 +1,7 @@
 /// The `arges` program without its main function, so that tests can run it, and the tables that it writes.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ inline constexpr int exit_signal = 128;  ///< plus the number of the signal that
 /// same exit code.
 int run_program(int argc, const char* const* argv, const Console& console);
 
-/// Rows of cells; the first row is the heading. Columns that `left` names are aligned to the left.
-std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left);
+/// Rows of cells; the first row is the heading. Columns that `left` names are aligned to the left. Columns that do not fit into 100 letters
+/// follow in further tables, behind the first `names` columns again.
+std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left, std::size_t names = 1);
 
 }  // namespace arges::cli

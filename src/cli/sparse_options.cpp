@@ -5,6 +5,7 @@
 #include "arges/tensor_io.hpp"
 #include "base/text.hpp"
 #include "cli/program.hpp"
+#include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
 #include <nlohmann/json.hpp>
@@ -19,15 +20,15 @@ void FileCommand::declare(CLI::App& of, const char* tables, const char* otherwis
     duplicates_ = otherwise;
     of.add_flag("--json", json, std::string("print one JSON object instead of ") + tables);
     of.add_option("--base", base_, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
-        ->check(CLI::IsMember({"detect", "zero", "one"}))
+        ->check(one_of({"detect", "zero", "one"}))
         ->capture_default_str();
     of.add_option("--lengths", lengths_, "lengths that the tensor must have, e.g. 400x500x60; text may use smaller indices only")
         ->check(accepted_by([](const std::string& text) { parse_lengths(text); }, "LENGTHS"));
     of.add_option("--duplicates", duplicates_, "several values for one element: refuse, sum, mean, or take the first or the last")
-        ->check(CLI::IsMember({"refuse", "sum", "mean", "first", "last"}))
+        ->check(one_of({"refuse", "sum", "mean", "first", "last"}))
         ->capture_default_str();
     of.add_option("--type", type_, "of the values: double or float; if not given, float for files of float32, else double")
-        ->check(CLI::IsMember({"double", "float"}));
+        ->check(one_of({"double", "float"}));
     world.declare(of);
 }
 

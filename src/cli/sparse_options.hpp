@@ -18,6 +18,7 @@ namespace arges::cli {
 struct FileCommand {
     std::string file;
     bool json = false;
+    std::string progress = "auto";  ///< where declare_progress() has added it
     WorldOptions world{};
     const CLI::App* app = nullptr;
 

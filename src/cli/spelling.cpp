@@ -31,6 +31,20 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
     return is_beginning || 3 * nearest.first <= static_cast<int>(word.size()) ? nearest.second : "";
 }
 
+CLI::Validator one_of(const std::vector<std::string>& words, const std::vector<std::string>& also) {
+    std::string known;
+    for (const auto& word : words) known += (known.empty() ? "{" : ",") + word;
+    known += "}";
+    return CLI::Validator(
+        [=](std::string& text) {
+            for (const auto* list : {&words, &also})
+                if (std::find(list->begin(), list->end(), text) != list->end()) return std::string();
+            const auto nearest = nearest_word(text, words);
+            return text + " not in " + known + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
+        },
+        known);
+}
+
 std::string spelling_hint(const CLI::App& app) {
     const auto subcommands = app.get_subcommands();
     const CLI::App& used = subcommands.empty() ? app : *subcommands.front();

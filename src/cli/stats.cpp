@@ -56,7 +56,7 @@ std::string rows_text(const std::vector<DistributionStatistics>& rows) {
     }
     std::vector<bool> left(cells[0].size(), false);
     left[0] = left[1] = left[2] = true;
-    return table(cells, left);
+    return table(cells, left, 3);
 }
 
 Json modes_json(const std::vector<ModeStatistics>& modes, int base) {

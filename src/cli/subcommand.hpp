@@ -42,6 +42,9 @@ int spelling_distance(const std::string& a, const std::string& b);
 /// Of the words the one that is nearest to `word`, if it is so near that it may have been meant; else "". Pure.
 std::string nearest_word(const std::string& word, const std::vector<std::string>& words);
 
+/// Accepts one of some words, and refuses others with what there is and what was meant; `also` are accepted, and not told of. Pure.
+CLI::Validator one_of(const std::vector<std::string>& words, const std::vector<std::string>& also = {});
+
 /// "; did you mean --tolerance?" for the first word that the parser did not expect; "" where nothing is near.
 std::string spelling_hint(const CLI::App& app);
 

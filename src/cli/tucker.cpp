@@ -25,8 +25,11 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, TuckerMethod> methods{
-    {"auto", TuckerMethod::automatic}, {"hosvd", TuckerMethod::hosvd}, {"st-hosvd", TuckerMethod::st_hosvd}, {"hooi", TuckerMethod::hooi}};
+const std::map<std::string, TuckerMethod> methods{{"auto", TuckerMethod::automatic},
+                                                  {"hosvd", TuckerMethod::hosvd},
+                                                  {"st-hosvd", TuckerMethod::st_hosvd},
+                                                  {"st_hosvd", TuckerMethod::st_hosvd},
+                                                  {"hooi", TuckerMethod::hooi}};
 const std::map<std::string, TuckerKernel> kernels{
     {"auto", TuckerKernel::automatic}, {"gram", TuckerKernel::gram}, {"qr", TuckerKernel::qr}};
 
@@ -84,7 +87,7 @@ void print_steps(std::ostream& out, const std::vector<TuckerStep>& steps) {
                         fmt::format("{:.4f}", step.gram_seconds), fmt::format("{:.4f}", step.solve_seconds),
                         fmt::format("{:.4f}", step.product_seconds), with_commas(step.sent_bytes_max), with_commas(step.planned_bytes_max),
                         with_commas(step.bound_bytes)});
-    out << "\n" << table(rows, {true, false, false, false, true, false, false, false, false, false, false, false});
+    out << "\n" << table(rows, {true, false, false, false, true, false, false, false, false, false, false, false}, 2);
 }
 
 template <class T>
@@ -191,7 +194,8 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     const TuckerProgress progress = [&](int number, double fit) {
         steps.show("");
         if (!command.output.empty()) note_first_signal();
-        if (command.json) return steps.show(fmt::format("iteration {}, fit {:.8f}", number, fit));
+        steps.show_iteration(fmt::format("iteration {}, fit {:.8f}", number, fit), {{"iteration", number}, {"fit", fit}}, !command.json);
+        if (command.json) return;
         if (number == 1) out << fmt::format("\n{:>9} {:>14} {:>11}\n", "iteration", "fit", "change");
         out << fmt::format("{:>9} {:>14.10f} {:>11.2e}\n", number, fit, number == 1 ? fit : fit - last) << std::flush;
         last = fit;
@@ -262,24 +266,28 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, .mtx, binary)")
         ->required();
     app.add_option("--ranks", command->ranks, "length of the core by mode, e.g. 10,10,5")->check(numbers);
-    app.add_option("--tolerance", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")
+    app.add_option("--tolerance,--relative-error", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")
         ->check(CLI::Range(0.0, 0.999999));
     app.add_option("--method", command->method, "auto (dense: st-hosvd, sparse: hooi), hosvd, st-hosvd or hooi")
-        ->check(CLI::IsMember({"auto", "hosvd", "st-hosvd", "hooi"}))
+        ->check(one_of({"auto", "hosvd", "st-hosvd", "hooi"}, {"st_hosvd"}))
         ->capture_default_str();
     app.add_option("--kernel", command->kernel, "dense: singular vectors by gram or qr; auto: qr where the tolerance needs it")
-        ->check(CLI::IsMember({"auto", "gram", "qr"}))
+        ->check(one_of({"auto", "gram", "qr"}))
         ->capture_default_str();
     app.add_option("--order", command->order, "dense: modes in the order in which they are truncated, e.g. 3,1,2; chosen if not given")
         ->check(numbers);
-    app.add_option("--iterations", tucker.max_iterations, "hooi: at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
+    app.add_option("--iterations,--max-iterations", tucker.max_iterations, "hooi: at most so many")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
     app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
+    declare_seconds(app, tucker.seconds);
     app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");
     command->outputs.declare(app);
     app.add_option("--start", command->start, "hooi: file with factors to start from");
+    declare_progress(app, command->progress);
     command->declare(app);
     return [command](const Console& console) { run(*command, console); };
 }

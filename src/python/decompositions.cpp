@@ -9,7 +9,7 @@ namespace arges::python {
 
 namespace {
 
-constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked"};
+constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked", "seconds"};
 
 /// The whole factors on every rank, rows by components. Collective.
 template <class Model>
@@ -66,7 +66,7 @@ void take_common(const nb::dict& given, Options& options) {
     int algorithm = 0;
     take(given, "rank", options.rank, "algorithm", algorithm, "max_iterations", options.max_iterations, "tolerance", options.tolerance,
          "regularization", options.regularization, "seed", options.seed, "distribution", options.distribution, "partition_file",
-         options.partition_file, "save_partition", options.save_partition);
+         options.partition_file, "save_partition", options.save_partition, "seconds", options.seconds);
     options.algorithm = static_cast<decltype(options.algorithm)>(algorithm);
 }
 
@@ -99,7 +99,7 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
         world.agree([&] {
             int method = 0;
             take(given, "ranks", options.ranks, "relative_error", options.relative_error, "method", method, "max_iterations",
-                 options.max_iterations, "tolerance", options.tolerance, "seed", options.seed);
+                 options.max_iterations, "tolerance", options.tolerance, "seed", options.seed, "seconds", options.seconds);
             options.method = static_cast<TuckerMethod>(method);
         });
         const TuckerProgress each = [&](int number, double fit) {
@@ -108,7 +108,8 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
         const auto result = outside_interpreter([&] { return tucker_decompose(own, options, each); });
         const auto& model = result.model;
         return named("core", AnyTensor(model.core().any_state()), "factors", factors_of(model, [&](int m) { return model.ranks()[m]; }),
-                     "fit", result.fit, "iterations", result.iterations, "compression", model.compression(), "forecast_bytes",
+                     "fit", result.fit, "iterations", result.iterations, "converged", result.converged, "stop_reason",
+                     stop_reasons[static_cast<int>(result.stop_reason)], "compression", model.compression(), "forecast_bytes",
                      result.forecast_bytes);
     });
 }

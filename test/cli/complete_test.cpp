@@ -125,7 +125,7 @@ TEST_F(CompleteProgram, SaysWhereTheMeanPredictsBetter) {
     const std::vector<const char*> words{"complete", rough.c_str(), "--rank", "6", "--holdout", "0.5", "--tolerance", "0"};
     const auto table = run_program(words);
     EXPECT_NE(table.err.find(warning), std::string::npos) << table.err;
-    EXPECT_NE(table.out.find("\nRMSE of the mean instead   0."), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("\nRMSE of the mean instead  0."), std::string::npos) << table.out;
     auto with_json = words;
     with_json.push_back("--json");
     const auto said = run_program(with_json);

@@ -122,7 +122,8 @@ TEST_F(OutputsOfPrograms, AreNeverInputs) {
 /// Nor is one output another one, and a model that a run goes on from is replaced on request.
 TEST_F(OutputsOfPrograms, AreDistinct) {
     const auto description = factors + "/description.json";
-    const auto outcome = run_program({"cpd", text.c_str(), "--rank", "1", "--output", factors.c_str(), "--save-partition", description.c_str()});
+    const auto outcome =
+        run_program({"cpd", text.c_str(), "--rank", "1", "--output", factors.c_str(), "--save-partition", description.c_str()});
     EXPECT_EQ(outcome.code, cli::exit_error);
     EXPECT_NE(outcome.err.find("two outputs of this run would have this name"), std::string::npos) << outcome.err;
     std::vector<const char*> words{"cpd", text.c_str(), "--rank", "1", "--iterations", "1", "--output", factors.c_str()};

@@ -142,8 +142,9 @@ TEST(MatrixMarket, SumsDuplicatesBeforeTheSymmetryOrRefusesThem) {
     EXPECT_EQ(file.report.duplicates, 2);
     SparseReadOptions options;
     options.duplicates = Duplicates::refuse;
-    EXPECT_EQ(message_of_reading(world, path, options), path + ", line 5: a second value for element (2, 1), which line 3 has, the first of 2 such values; remove one, "
-                                                               "or say what to do with several (--duplicates sum, mean, first or last)");
+    EXPECT_EQ(message_of_reading(world, path, options),
+              path + ", line 5: a second value for element (2, 1), which line 3 has, the first of 2 such values; remove one, "
+                     "or say what to do with several (--duplicates sum, mean, first or last)");
     options = {};
     options.lengths = {3, 4};
     EXPECT_EQ(message_of_reading(world, path, options),

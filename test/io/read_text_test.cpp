@@ -109,7 +109,8 @@ TEST(ReadText, MergesDuplicatesInFileOrder) {
     EXPECT_EQ(read_all_ways(world, folder, text, first).tensor.gather().values, std::vector<double>(20, 1));
     SparseReadOptions refuse;
     refuse.duplicates = Duplicates::refuse;
-    const std::string message = ", line 23: a second value for element (20, 3, 2), which line 22 has, the first of 80 such values; remove one, or say what to do with "
+    const std::string message = ", line 23: a second value for element (20, 3, 2), which line 22 has, the first of 3 such values; remove "
+                                "one, or say what to do with "
                                 "several (--duplicates sum, mean, first or last)";
     text = "# two lines\n#\n" + text.substr(0, text.find("1 3 2 2")) + "20 3 2 8\n1 3 2 1\n20 3 2 8\n";
     for (const auto& path : {folder.write("b.tns", text), folder.write("b.tns.gz", zipped(text, 50))})

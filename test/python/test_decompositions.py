@@ -105,6 +105,24 @@ def test_elements_that_are_not_a_number():
         assert f"{missing} of 1,320 elements are not finite ({missing} NaN, 0 infinite), the first is {first}" in str(refused.value)
 
 
+def test_iterations_end_in_time():
+    tensor = arges.tensor(np.random.default_rng(1).uniform(size=(6, 7, 8)))
+    many = dict(max_iterations=1000000, tolerance=0, seconds=0.2)
+    assert arges.cpd(tensor, 3, **many).report["stop_reason"] == "seconds"
+    assert arges.complete(tensor.to_sparse(), 3, **many).report["stop_reason"] == "seconds"
+    assert arges.tucker(tensor, 2, method="hooi", **many).report["stop_reason"] == "seconds"
+    with pytest.raises(ValueError, match="positive"):
+        arges.cpd(tensor, 3, seconds=0)
+
+
+def test_names_of_the_program_are_accepted():
+    whole = model(np.random.default_rng(3), (4, 5, 6), 2)
+    assert arges.cpd(whole, 1, algorithm="nn", max_iterations=2).report["iterations"] == 2
+    assert arges.tucker(whole, 2, method="st-hosvd").ranks == (2, 2, 2)
+    with pytest.raises(ValueError, match="did you mean 'hooi'"):
+        arges.tucker(whole, 2, method="hoi")
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="als"):
         arges.cpd(np.ones((2, 2)), 1, algorithm="svd")

@@ -10,6 +10,7 @@
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
+#include "decompose/stop.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "sparse/blocked_sum.hpp"
 
@@ -37,6 +38,7 @@ public:
 
     void run(const CompletionProgress<T>& progress, const std::function<CpModel<T>()>& model) {
         double seconds = 0;
+        const Stopwatch since_start;
         for (int number = 1; result_.stop_reason == StopReason::iterations && number <= options_.max_iterations; ++number) {
             Stopwatch watch;
             const double moved_before = factors_.communication_seconds();
@@ -60,7 +62,8 @@ public:
             CollectiveCall::run_callback(factors_.comm(), [&] {
                 if (progress) progress(now, model);
             });
-            if (result_.stop_reason == StopReason::iterations && options_.stop && options_.stop()) result_.stop_reason = StopReason::asked;
+            if (result_.stop_reason == StopReason::iterations)
+                result_.stop_reason = decompose::wanted_stop(factors_.comm(), options_, since_start);
         }
         result_.converged = result_.stop_reason == StopReason::tolerance || result_.stop_reason == StopReason::held_out;
         if (best_) factors_.take_back(*best_);

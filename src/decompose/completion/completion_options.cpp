@@ -21,6 +21,7 @@ void check_completion_options(const CompletionOptions& options, std::int64_t ran
     shared.max_iterations = options.max_iterations;
     shared.tolerance = options.tolerance;
     shared.regularization = options.regularization;
+    shared.seconds = options.seconds;
     check_cp_options(shared);
     if (options.algorithm > CompletionAlgorithm::sgd)
         refuse("there is no algorithm " + std::to_string(static_cast<int>(options.algorithm)) + "; use one of CompletionAlgorithm");
@@ -54,7 +55,7 @@ std::uint64_t digest_of(const CompletionOptions& options) {
     digest.add(options.seed).add(options.holdout).add(options.patience).add(options.learning_rate).add(options.decay);
     digest.add(options.batches).add(options.distribution).add(options.grid).add(options.policy).add(options.rows);
     digest.add(options.partition_file).add(options.save_partition);
-    digest.add(options.stop != nullptr);
+    digest.add(options.stop != nullptr).add(options.seconds);
     return digest.value();
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_als.hpp"
+#include "decompose/stop.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -98,8 +99,8 @@ private:
         });
         if (is_settled)
             result.stop_reason = StopReason::tolerance;
-        else if (options_.stop && options_.stop())
-            result.stop_reason = StopReason::asked;
+        else
+            result.stop_reason = wanted_stop(tensor_.comm(), options_, since_start_);
         watch_.lap();
         return result.stop_reason == StopReason::iterations;
     }
@@ -111,7 +112,7 @@ private:
     Seconds before_;
     double last_fit_ = 0;
     bool was_exact_ = true;
-    Stopwatch watch_;
+    Stopwatch watch_, since_start_;
 };
 
 }  // namespace
@@ -132,6 +133,7 @@ void check_cp_options(const CpOptions& options) {
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
     if (!(options.regularization >= 0) || !std::isfinite(options.regularization))
         refuse("the regularization must be 0 or a positive number");
+    if (!(options.seconds >= 0)) refuse("the seconds of the iterations must be 0 or a positive number");
     if (options.pairwise_perturbation && options.algorithm == CpAlgorithm::opt)
         refuse("pairwise perturbation is for alternating algorithms; leave it out, or choose als or nn");
     if (!(options.perturbation_threshold > 0) || !(options.perturbation_threshold < 1))
@@ -158,7 +160,7 @@ std::uint64_t digest_of(const CpOptions& options) {
         .add(options.save_partition)
         .add(options.pairwise_perturbation)
         .add(options.perturbation_threshold);
-    digest.add(options.stop != nullptr);
+    digest.add(options.stop != nullptr).add(options.seconds);
     return digest.value();
 }
 

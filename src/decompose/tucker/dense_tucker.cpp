@@ -90,7 +90,7 @@ public:
             sweep(tensor_, 0, tensor_.order());
             const double change = 1 - error_ - fit;
             fit = 1 - error_;
-            goes_on = decompose::note_iteration(comm_, options_, progress, fit, change, result);
+            goes_on = decompose::note_iteration(comm_, options_, progress, watch, fit, change, result);
         }
         result.seconds_per_iteration = watch.seconds() / result.iterations;
     }

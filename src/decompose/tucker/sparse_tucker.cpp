@@ -253,7 +253,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         const double fit = hooi.iterate();
         const double change = result.iterations > 0 ? fit - result.fit : std::numeric_limits<double>::infinity();
         result.fit = fit;
-        goes_on = decompose::note_iteration(comm, options, progress, fit, change, result);
+        goes_on = decompose::note_iteration(comm, options, progress, watch, fit, change, result);
     }
     result.seconds_per_iteration = watch.seconds() / result.iterations;
     result.estimated_error = 1 - result.fit;

@@ -33,6 +33,7 @@ void check_tucker_options(const TuckerOptions& options, const std::vector<std::i
                std::to_string(static_cast<int>(options.kernel)) + "; use those of TuckerMethod and TuckerKernel");
     if (options.max_iterations < 1) refuse("there must be at least one iteration");
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
+    if (!(options.seconds >= 0)) refuse("the seconds of the iterations must be 0 or a positive number");
 }
 
 std::uint64_t digest_of(const TuckerOptions& options) {
@@ -40,6 +41,7 @@ std::uint64_t digest_of(const TuckerOptions& options) {
     digest.add(options.ranks).add(options.relative_error).add(options.method).add(options.kernel).add(options.order);
     digest.add(options.max_iterations).add(options.tolerance).add(options.seed).add(options.distribution).add(options.grid);
     digest.add(options.policy).add(options.rows).add(options.partition_file).add(options.save_partition).add(options.stop != nullptr);
+    digest.add(options.seconds);
     return digest.value();
 }
 

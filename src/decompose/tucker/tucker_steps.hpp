@@ -6,6 +6,7 @@
 #include "comm/collective_call.hpp"
 #include "comm/communicator.hpp"
 #include "decompose/cp/cp_als.hpp"
+#include "decompose/stop.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -40,10 +41,10 @@ private:
     std::vector<TuckerStep> steps_;
 };
 
-/// Keeps the fit of an iteration, and says whether to go on. Collective.
+/// Keeps the fit of an iteration, and says whether to go on. Collective. @param watch  began with the iterations
 template <class T>
-bool note_iteration(const Communicator& comm, const TuckerOptions& options, const TuckerProgress& progress, double fit, double change,
-                    TuckerResult<T>& result) {
+bool note_iteration(const Communicator& comm, const TuckerOptions& options, const TuckerProgress& progress, const Stopwatch& watch,
+                    double fit, double change, TuckerResult<T>& result) {
     result.fits.push_back(fit);
     ++result.iterations;
     CollectiveCall::run_callback(comm, [&] {
@@ -52,8 +53,8 @@ bool note_iteration(const Communicator& comm, const TuckerOptions& options, cons
     result.converged = is_settled(fit, change, options.tolerance);
     if (result.converged)
         result.stop_reason = StopReason::tolerance;
-    else if (options.stop && options.stop())
-        result.stop_reason = StopReason::asked;
+    else
+        result.stop_reason = wanted_stop(comm, options, watch);
     return result.stop_reason == StopReason::iterations;
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import html
 import sys
 import warnings
@@ -117,10 +118,24 @@ _COMPLETION_ALGORITHMS = {"als": 0, "ccd": 1, "sgd": 2}
 _TUCKER_METHODS = {"auto": 0, "hosvd": 1, "st_hosvd": 2, "hooi": 3}
 
 
+_OTHER_NAMES = {"nn": "nonnegative", "st-hosvd": "st_hosvd"}  # as `arges` has them
+
+
 def _chosen(table: dict[str, int], name: str) -> int:
-    if name not in table:
-        raise ValueError(f"{name!r}; there are {', '.join(table)}")
-    return table[name]
+    own = _OTHER_NAMES.get(name, name)
+    if own not in table:
+        near = difflib.get_close_matches(str(name), table, 1)
+        raise ValueError(f"{name!r}; there are {', '.join(table)}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    return table[own]
+
+
+def _seconds(limit: float | None) -> float:
+    """For the library, where zero is no limit."""
+    if limit is None:
+        return 0.0
+    if not float(limit) > 0:
+        raise ValueError(f"seconds={limit!r}; give a positive number, or None for no limit")
+    return float(limit)
 
 
 @contextlib.contextmanager
@@ -158,6 +173,7 @@ def cpd(
     tolerance: float = 1e-5,
     seed: int = 1,
     regularization: float = 0,
+    seconds: float | None = None,
     start: CpModel | None = None,
     distribution: str = "auto",
     partition_file: str = "",
@@ -172,7 +188,7 @@ def cpd(
     rank: number of components. algorithm: "als", "nonnegative" or "opt". tolerance: stops when the fit changes by less than this times
     itself. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
     file to which the distribution of a sparse tensor is saved, for partition_file of another run on as many ranks. pairwise_perturbation: for
-    dense tensors. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
+    dense tensors. seconds: no further iteration begins when the iterations have taken so long. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
     report has fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes. Ctrl-C on any rank ends it on all.
     Raises InvalidArgument for options that do not fit, OutOfMemory, Error where the iteration diverges.
     """
@@ -180,7 +196,7 @@ def cpd(
     options = own.world.agree(
         lambda: dict(
             rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
-            seed=whole("seed", seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format,
+            seed=whole("seed", seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format, seconds=_seconds(seconds),
             partition_file=str(partition_file), save_partition=str(save_partition),
             pairwise_perturbation=bool(pairwise_perturbation),
         )
@@ -203,6 +219,7 @@ def complete(
     decay: float = 0,
     batches: int = 8,
     duplicates: str = "refuse",
+    seconds: float | None = None,
     start: CpModel | None = None,
     distribution: str = "auto",
     partition_file: str = "",
@@ -226,7 +243,7 @@ def complete(
             rank=whole("rank", rank), algorithm=_chosen(_COMPLETION_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
             regularization=float(regularization), seed=whole("seed", seed), holdout=float(holdout), patience=whole("patience", patience),
             learning_rate=float(learning_rate), decay=float(decay), batches=whole("batches", batches), distribution=distribution,
-            partition_file=str(partition_file), save_partition=str(save_partition),
+            partition_file=str(partition_file), save_partition=str(save_partition), seconds=_seconds(seconds),
         )
     )  # fmt: skip
     found = _cp_model("complete", own, options, progress, start)
@@ -250,20 +267,21 @@ def tucker(
     max_iterations: int = 50,
     tolerance: float = 1e-5,
     seed: int = 1,
+    seconds: float | None = None,
     progress: Progress | bool | None = None,
 ) -> TuckerModel:
     """A Tucker decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
     ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows (dense tensors):
     |X - model| <= relative_error |X|.
-    method: "auto", "hosvd", "st_hosvd" or "hooi". report has fit, iterations, compression, forecast_bytes.
+    method: "auto", "hosvd", "st_hosvd" or "hooi". report has fit, iterations, converged, stop_reason, compression, forecast_bytes.
     """
     own = _real(tensor)
     wanted = [ranks] * own.ndim if isinstance(ranks, (int, np.integer)) else ranks or ()
     options = own.world.agree(
         lambda: dict(
             ranks=[whole("ranks", r) for r in wanted], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
-            max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance), seed=whole("seed", seed),
+            max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance), seed=whole("seed", seed), seconds=_seconds(seconds),
         )
     )  # fmt: skip
     with progress_shown(progress, "tucker", own.world.rank) as shown:
