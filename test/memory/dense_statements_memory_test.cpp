@@ -1,8 +1,6 @@
-// What statements of dense tensors take, lists of movements included, by the account of the world and of the heap, against the memory
-// limit.
+// Lists of movements that statements of dense tensors keep, in the account of the world.
 #include "arges/arges.hpp"
 #include "interface/world/world_state.hpp"
-#include "memory/counted_memory.hpp"
 #include "plan/product/step_memory.hpp"
 
 #include <gtest/gtest.h>
