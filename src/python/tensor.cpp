@@ -171,7 +171,7 @@ AnyTensor to_sparse(const AnyTensor& tensor, double cutoff, int nan) {
     std::int64_t missing = 0;
     auto result = tensor.sparse_where(
         [&](const void* element) {
-            const double size = magnitude(element);
+            const auto size = static_cast<double>(magnitude(element));
             missing += std::isnan(size) ? 1 : 0;
             return size > least;
         },

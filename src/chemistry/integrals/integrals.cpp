@@ -6,6 +6,7 @@
 #include "interface/dense/tensor_state.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace arges::chemistry {
@@ -123,7 +124,11 @@ void fill_block(Tensor<double>& block, const FourSpaces& spaces, const SpatialSo
         return;
     }
     RoundFiller filler(block.world(), spaces, source, step);
-    block.for_each_local([&](Index x, double& element) { filler.add(x, element); });
+    auto& state = *block.state();
+    std::optional<ChangedHostElements> changed;  // until the last round, which writes to elements that it has taken up before
+    world.agree([&] { changed.emplace(state); });
+    double* const elements = changed->of<double>();
+    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, Index x) { filler.add(x, elements[offset]); });
     for (const std::int64_t rounds = (largest + step - 1) / step; filler.rounds() < rounds;) filler.finish_round();
 }
 
