@@ -27,6 +27,7 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t 
         message_elements_.push_back(movements_[o] ? movements_[o]->workspace_elements() : once.sent + once.received);
         const bool keeps = moves && cut_by_[o] && kept_list_bytes(plan_, o) > 0;
         kept_.emplace_back(keeps ? static_cast<std::size_t>(plan_.parts(o)) : 0);
+        small_parts_.push_back(moves && cut_by_[o] && has_small_part_lists(plan_, o));
         if (cut_by_[o]) movements_[o].reset();
         stay_.emplace_back();
         if (o >= plan_.stay.size() || !plan_.stay[o]) continue;
@@ -157,7 +158,8 @@ void ProductRun::bring_in(Call& call, std::size_t o) const {
     if (plan_.is_weighted(o) && !call.error.any()) call.error.run([&] { apply_weights(call.kernels, o, operand.layout, piece); });
 }
 
-/// The movement of a part of an operand. Every rank throws if one cannot make its lists. @param made  holds one that is not kept
+/// The movement of a part of an operand. Every rank throws if one cannot make its lists, unless they are as small as what a message takes
+/// anyway. @param made  holds one that is not kept
 const MovementRun& ProductRun::part_of(std::size_t o, const std::vector<std::int64_t>& range, std::unique_ptr<MovementRun>& made) {
     std::size_t part = 0, stride = 1;
     for (std::size_t w = 0; w < plan_.windows.size(); ++w) {
@@ -166,7 +168,12 @@ const MovementRun& ProductRun::part_of(std::size_t o, const std::vector<std::int
         stride *= static_cast<std::size_t>(plan_.windows[w].count);
     }
     auto& run = kept_[o].empty() ? made : kept_[o][part];
-    if (!run || kept_[o].empty()) agree(comm_, [&] { run = std::make_unique<MovementRun>(comm_, plan_.movement(o, range), rank_); });
+    if (run && !kept_[o].empty()) return *run;
+    const auto build = [&] { run = std::make_unique<MovementRun>(comm_, plan_.movement(o, range), rank_); };
+    if (small_parts_[o])
+        build();
+    else
+        agree(comm_, build);
     return *run;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,37 @@ TEST_F(DenseStatementsMemory, KeptListsAreGivenBack) {
     EXPECT_EQ(C.gather(), expected);
     world_.set_memory_limit(world_.memory_limit());  // forgets plans
     EXPECT_EQ(state.kept_lists(), 0);
+}
+
+/// Where the lists of the fastest plan do not fit, another is taken: of statements of few indices, whose lists are as long as their
+/// tensors.
+TEST_F(DenseStatementsMemory, OwnListsChangePlans) {
+    struct Case {
+        std::string output;
+        std::array<std::string, 2> labels, trees;
+        std::int64_t extent;
+    };
+    for (const auto& [output, labels, trees, n] :
+         std::vector<Case>{{"a", {"abc", "bc"}, {"sym(a,b,c)", ""}, 40}, {"a", {"bac", "cb"}, {"sym(a,b)", "antisym(a,b)"}, 60}}) {
+        const auto factor = [&, length = n, &l = labels, &t = trees](std::size_t f) {
+            return random(std::vector<std::int64_t>(l[f].size(), length), std::string("abc").substr(0, l[f].size()), t[f]);
+        };
+        const auto S = factor(0), x = factor(1);
+        Tensor<double> C(world_, std::vector<std::int64_t>(output.size(), n));
+        auto& state = *world_.state();
+        const auto run = [&, &c = output, &l = labels] { C[c] = S[l[0]] * x[l[1]]; };
+        run();
+        const auto expected = C.gather();
+        const auto room = state.communicator().minimum(state.kept_lists() + state.workspace().capacity());
+        const auto free = room / 4;
+        world_.set_memory_limit(world_.memory_in_use() + free);
+        run();
+        run();
+        EXPECT_LE(state.kept_lists() + state.kept_workspace(), free + PlanMemory::small_lists) << output << " within " << free;
+        world_.set_memory_limit(std::int64_t{1} << 33);
+        const auto found = C.gather();
+        for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-9) << output << " within " << free;
+    }
 }
 
 }  // namespace

@@ -65,13 +65,34 @@ PreparedTerm::PreparedTerm(WorldState& world, const Product& product, std::int64
     options_.memory_limit = free_bytes;
     options_.expected_runs = expected_runs;
     plan_ = plan_product(product_, options_);
-    memory_ = plan_memory(plan_, product_, options_.local);
+    leave_room_for_lists();
     set_names(plan_.steps, without_names(product_));
     seconds_ = plan_.seconds(product_.element_bytes, options_);
     settled_ = arges::settled(plan_, product_);
     new_place_bytes_ = new_place_bytes(plan_, product_);
     for (auto& factor : settled_.factors) factor.layout = world.intern(factor.layout);
     settled_.output.layout = world.intern(settled_.output.layout);
+}
+
+/// Lists are known of a plan only. Where those of the fastest one do not fit beside its arrays, that within half of the memory is taken
+/// if it is over the limit by less.
+void PreparedTerm::leave_room_for_lists() {
+    const auto measure = [&](PlannedProduct& plan) {
+        const auto memory = plan_memory(plan, product_, options_.local);
+        if (memory.all() <= options_.memory_limit) return memory;
+        bound_kept_lists(plan, memory.working, options_.memory_limit);
+        return plan_memory(plan, product_, options_.local);
+    };
+    memory_ = measure(plan_);
+    if (memory_.all() <= options_.memory_limit) return;
+    auto tighter = options_;
+    tighter.memory_limit /= 2;
+    auto plan = plan_that_fits(product_, tighter);
+    if (!plan) return;
+    const auto memory = measure(*plan);
+    if (memory.all() >= memory_.all()) return;
+    plan_ = *std::move(plan);
+    memory_ = memory;
 }
 
 std::uint64_t PreparedTerm::digest() const {
@@ -154,6 +175,9 @@ std::string PreparedTerm::explain(const Product& names) const {
     std::string notes;
     for (const auto& name : unusual.repeated) notes += "note: no factor has the label '" + name + "'; the result is repeated along it\n";
     for (const auto& name : unusual.summed) notes += "note: the label '" + name + "' occurs only once; it is summed over\n";
+    if (memory_.all() > options_.memory_limit)
+        notes += "note: lists of movements take " + std::to_string(memory_.all() - options_.memory_limit) +
+                 " bytes more than the memory limit leaves\n";
     return notes + arges::explain(plan_report(plan, with_names(product_, names), options_));
 }
 

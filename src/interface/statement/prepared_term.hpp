@@ -74,6 +74,7 @@ public:
     std::string explain(const Product& names) const;
 
 private:
+    void leave_room_for_lists();
     void build_lists(WorldState& world);
     void note_dry_run(WorldState& world);
 

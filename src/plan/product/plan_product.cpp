@@ -349,6 +349,17 @@ std::string ranks_advice(const Product& spec, const PlanOptions& options) {
     return "";
 }
 
+/// The fastest plan within the memory limit; the smallest one if none is.
+BestProduct best_product(const Product& spec, const PlanOptions& options) {
+    BestProduct best(spec, options);
+    for (const auto mapping : mappings(spec, options.group_mapping)) {
+        auto mapped = options;
+        mapped.group_mapping = mapping;
+        best.consider(PlanLadder(spec, mapped).best().take());
+    }
+    return best;
+}
+
 }  // namespace
 
 double PlannedStep::seconds(std::int64_t element_bytes, const PlanOptions& options) const {
@@ -409,13 +420,13 @@ std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec) {
     return sum;
 }
 
+std::optional<PlannedProduct> plan_that_fits(const Product& spec, const PlanOptions& options) {
+    auto best = best_product(spec, options);
+    return best.fits() ? std::optional(best.take()) : std::nullopt;
+}
+
 PlannedProduct plan_product(const Product& spec, const PlanOptions& options) {
-    BestProduct best(spec, options);
-    for (const auto mapping : mappings(spec, options.group_mapping)) {
-        auto mapped = options;
-        mapped.group_mapping = mapping;
-        best.consider(PlanLadder(spec, mapped).best().take());
-    }
+    auto best = best_product(spec, options);
     if (best.fits()) return best.take();
     throw OutOfMemory("contraction to " + spec.output.name + ": needs at least " + bytes_text(best.bytes()) +
                       " of working memory per rank, but the limit leaves " + bytes_text(std::max<std::int64_t>(0, options.memory_limit)) +

@@ -4,6 +4,7 @@
 
 #include "plan/product/product_plan.hpp"
 
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -60,5 +61,7 @@ Product settled(const PlannedProduct& plan, Product spec);
 /// What the plan takes on any rank is within the memory limit, see memory_bound().
 /// @throws OutOfMemory with the need, the limit, and how many ranks would do, if nothing fits into the memory limit
 PlannedProduct plan_product(const Product& spec, const PlanOptions& options);
+/// Likewise, or nothing if nothing fits.
+std::optional<PlannedProduct> plan_that_fits(const Product& spec, const PlanOptions& options);
 
 }  // namespace arges

@@ -103,6 +103,8 @@ struct ProductPlan {
     /// Per input: where the tensor should stay after this product, if the same product would then move less. Each rank has these
     /// elements in its copy already.
     std::vector<std::optional<Layout>> stay;
+    /// Bytes of the lists of an operand's parts that are kept from run to run, at most; more of them are built as they are needed.
+    std::int64_t most_kept_lists = std::int64_t{16} << 20;
     PlanCost cost;
 
     std::size_t result() const { return spec.factors.size(); }

@@ -153,10 +153,16 @@ std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local)
 }  // namespace
 
 std::int64_t kept_list_bytes(const ProductPlan& plan, std::size_t o) {
-    constexpr std::int64_t most_kept = std::int64_t{16} << 20;
     const auto bytes = saturated_product(plan.parts(o), bound_of_part(plan, o).list_bytes);
-    return bytes <= most_kept ? bytes : 0;
+    return bytes <= plan.most_kept_lists ? bytes : 0;
 }
+
+bool has_small_part_lists(const ProductPlan& plan, std::size_t o) {
+    const auto bound = bound_of_part(plan, o);
+    return saturated_sum(bound.list_bytes, bound.building_bytes) <= PlanMemory::small_lists;
+}
+
+std::int64_t PlanMemory::all() const { return saturated_sum(working, saturated_sum(kept_lists(), passing > small_lists ? passing : 0)); }
 
 StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
     return std::visit(Overloaded{[&](const PlannedMovement& movement) { return memory_of(movement.spec, element_bytes); },
@@ -176,6 +182,18 @@ PlanMemory plan_memory(const PlannedProduct& plan, const Product& spec, const Lo
     memory.working =
         saturated_sum(memory.working, saturated_sum(intermediate_bytes(plan, spec.element_bytes), new_place_bytes(plan, spec)));
     return memory;
+}
+
+void bound_kept_lists(PlannedProduct& plan, std::int64_t working, std::int64_t memory_limit) {
+    std::vector<ProductPlan*> cut;
+    std::int64_t operands = 0;
+    for (auto& step : plan.steps)
+        if (auto* const product = std::get_if<ProductPlan>(&step.work); product != nullptr && !product->windows.empty()) {
+            cut.push_back(product);
+            operands += std::ssize(product->operands);
+        }
+    for (auto* const product : cut)
+        product->most_kept_lists = std::min(product->most_kept_lists, std::max<std::int64_t>(0, memory_limit - working) / operands);
 }
 
 WorkspaceOfCuts::WorkspaceOfCuts(const ProductPlan& plan, const LocalProducts& local) : local_(local) {
