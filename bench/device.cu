@@ -4,6 +4,7 @@
 #include "arges/element_kernels.hpp"
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
+#include "device/device.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
@@ -117,8 +118,7 @@ void permutations(const ElementKernels& table, double wanted) {
 
 int main(int argc, char** argv) {
     try {
-        const auto& table = element_kernels<double>();
-        if (table.space == nullptr) throw InvalidArgument("set ARGES_DEVICE=cuda");
+        const auto& table = device::cuda_kernels<double>(element_kernels<double>());
         products(table, argc > 1 ? std::atoll(argv[1]) : 8192);
         permutations(table, argc > 2 ? std::atof(argv[2]) : 1.3e8);
     } catch (const std::exception& error) {

@@ -90,6 +90,14 @@ ARGES_EXPORT void arges_free(void* allocated);
 ARGES_EXPORT arges_status arges_world_create(MPI_Comm comm, const char* torus, arges_world** world);
 /** Likewise with the communicator of Fortran. Collective. */
 ARGES_EXPORT arges_status arges_world_create_f(MPI_Fint comm, const char* torus, arges_world** world);
+/** Likewise with the elements of dense tensors of floating-point numbers on a device: "cuda", or "none" for the host. Each rank may hold
+ *  `device_memory` bytes there; 0: its part of what is free. Collective. ARGES_INVALID_ARGUMENT also if there is no such device, or the
+ *  library was built without it. */
+ARGES_EXPORT arges_status arges_world_create_on_device(MPI_Comm comm, const char* device, int64_t device_memory, const char* torus,
+                                                       arges_world** world);
+/** Likewise with the communicator of Fortran. Collective. */
+ARGES_EXPORT arges_status arges_world_create_on_device_f(MPI_Fint comm, const char* device, int64_t device_memory, const char* torus,
+                                                         arges_world** world);
 /** Imaginary ranks for planning: no data, statements are planned and not executed. `ranks` may be 0 where torus or coordinates hold them,
  *  `ranks_per_node` 0 for unknown; texts may be null. The machine file is as `arges calibrate` writes, the file of coordinates has a line
  *  for each rank. Local. */

@@ -163,6 +163,7 @@ struct ElementKernels {
     const std::type_info* type = nullptr;    ///< of an element
     std::int64_t size = 0;                   ///< bytes of an element
     const MemorySpace* space = nullptr;      ///< where tensors have their elements; null: on the host
+    const ElementKernels* host = nullptr;    ///< of a table with a space, the one for the host; see on_host()
     bool is_complex = false;                 ///< elements have conjugates that differ from them
     bool is_field = false;                   ///< halves exist, and kernels for the plans that form parts of operands
     bool has_negative = false;               ///< else no antisymmetric trees
@@ -174,6 +175,8 @@ struct ElementKernels {
     const Reductions* reductions = nullptr;  ///< sums and extrema; null where there are none
     const std::type_info* actor = nullptr;   ///< elements of which type act on these, see Action; null: none do
 
+    /// The table of these elements for the host's memory.
+    const ElementKernels& on_host() const { return host == nullptr ? *this : *host; }
     /// Is it the neutral element of the sum?
     bool (*is_zero)(const void* element) = nullptr;
     /// Is it the neutral element of the product?
@@ -228,19 +231,14 @@ struct ElementKernels {
     void (*unpack_pair)(const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate, bool accumulate) = nullptr;
 };
 
-/// The table of an element type under plus-times. The library has those of the types of ElementType; for any other one include
-/// `arges/algebra.hpp`, as `arges/arges.hpp` does. Local.
+/// The table of an element type under plus-times, for the host. The library has those of the types of ElementType; for any other one
+/// include `arges/algebra.hpp`, as `arges/arges.hpp` does. Local.
 template <class T>
 const ElementKernels& element_kernels();
 
 /// The table of an algebra, which `arges/algebra.hpp` makes. Local.
 template <class A>
 const ElementKernels& algebra_kernels();
-
-/// Gives tensors of float, double or a complex type that are made from now on another table, e.g. one for a device; null: the library's own
-/// again. The table must outlive them. Local; the same on all ranks. @throws InvalidArgument for other types
-template <class T>
-void use_element_kernels(const ElementKernels* table);
 
 /// @cond
 template <>

@@ -45,7 +45,7 @@ constexpr ElementType element_type_of() {
 /// The ElementType of what a table of kernels is for; nothing for other types. Local.
 std::optional<ElementType> element_type_of(const ElementKernels& kernels);
 
-/// The table of an element type under plus-times. Local.
+/// The table of an element type under plus-times, for the host. Local.
 const ElementKernels& element_kernels(ElementType type);
 
 /// Calls `f.operator()<T>()` for the C++ type of an ElementType, and gives what that gives. Local.

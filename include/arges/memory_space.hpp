@@ -6,6 +6,13 @@
 
 namespace arges {
 
+/// What a rank has of the devices of its node.
+struct DeviceMemory {
+    int number = 0;               ///< of the rank's device
+    int devices = 1;              ///< on the node
+    std::int64_t free_bytes = 0;  ///< of the rank's device
+};
+
 /// A memory that the host's code does not read or write: only the functions of tables of kernels do (ElementKernels::space), and copy().
 struct MemorySpace {
     const char* name = "";  ///< for messages
@@ -16,6 +23,10 @@ struct MemorySpace {
     void (*free)(void* array, std::int64_t bytes) noexcept = nullptr;
     /// Copies between two arrays, each of which lies in this space or on the host.
     void (*copy)(void* to, const void* from, std::int64_t bytes) = nullptr;
+    /// The device, and what is free there now; null: the space has no limit of its own.
+    DeviceMemory (*memory)() = nullptr;
+    /// Waits for whatever runs on the device, other programs' libraries in this process included; null: there is nothing to wait for.
+    void (*wait)() = nullptr;
 };
 
 }  // namespace arges

@@ -2,6 +2,7 @@
 /// The ranks that tensors live on, arranged as a torus, with a memory limit.
 #pragma once
 
+#include "arges/device.hpp"
 #include "arges/group_mapping.hpp"
 #include "arges/torus.hpp"
 
@@ -46,6 +47,12 @@ public:
     /// @throws InvalidArgument if MPI is not initialised, if the torus does not hold the ranks of `comm`, or if the file of coordinates
     /// does not fit
     explicit World(MPI_Comm comm = MPI_COMM_WORLD, const Torus& torus = {}, RankOrder order = RankOrder::given);
+    /// Likewise with the elements of dense tensors on a device; without one ARGES_DEVICE says where. The smallest memory_limit counts.
+    /// Collective.
+    /// @throws InvalidArgument also if ranks give different devices, there is no such device, or the library was built without it
+    World(MPI_Comm comm, const Device& device, const Torus& torus = {}, RankOrder order = RankOrder::given);
+    /// All processes, likewise on a device. Collective.
+    explicit World(const Device& device, const Torus& torus = {});
     /// All processes, on a machine with these constants (arges/machine.hpp); the file of stored ones is not looked at. Collective.
     explicit World(const MachineModel& machine);
     /// A world of imaginary ranks for planning, e.g. dry_run(4096) or dry_run({4096, Torus({16, 16, 16})}): no MPI, no data. Tensors on it
@@ -97,6 +104,10 @@ public:
     /// Largest value so far of tensors plus planned working memory on this rank, workspace that is kept for later statements
     /// included; set back by reset_peak().
     std::int64_t memory_peak() const;
+    /// The device, with the limit of its memory; of none, without one.
+    Device device() const;
+    /// Bytes that tensors of this world hold in the device's memory on this rank now.
+    std::int64_t device_memory_in_use() const;
     /// Starts a new measurement of memory_peak().
     void reset_peak();
 

@@ -67,11 +67,17 @@ GroupMapping group_mapping_option() {
     return text ? parse_group_mapping(*text, "ARGES_GROUP_MAPPING") : GroupMapping::packed;
 }
 
+std::string to_string(DeviceKind kind) { return kind == DeviceKind::none ? "none" : "cuda"; }
+
+DeviceKind parse_device(const std::string& text, const std::string& what) {
+    for (const auto kind : {DeviceKind::none, DeviceKind::cuda})
+        if (text == to_string(kind)) return kind;
+    throw InvalidArgument(what + ": \"" + text + "\" is not known; use cuda or none");
+}
+
 DeviceKind device_option() {
     const auto text = environment("ARGES_DEVICE");
-    if (!text || *text == "none") return DeviceKind::none;
-    if (*text == "cuda") return DeviceKind::cuda;
-    throw InvalidArgument("ARGES_DEVICE: \"" + *text + "\" is not known; use cuda or none");
+    return text ? parse_device(*text, "ARGES_DEVICE") : DeviceKind::none;
 }
 
 std::optional<std::string> coordinates_option() { return environment("ARGES_COORDINATES"); }

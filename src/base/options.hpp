@@ -1,6 +1,7 @@
 /// Settings, all in one place: whether this is a checked build, and what the environment says; docs/options.md lists them.
 #pragma once
 
+#include "arges/device.hpp"
 #include "arges/group_mapping.hpp"
 
 #include <cstdint>
@@ -22,9 +23,6 @@ std::string to_string(GroupMapping mapping);
 
 /// ARGES_GROUP_MAPPING: how symmetric groups are spread; by default packed.
 GroupMapping group_mapping_option();
-
-/// Where tensors have their elements.
-enum class DeviceKind { none, cuda };
 
 /// ARGES_DEVICE: cuda or none, the default. @throws InvalidArgument for other values
 DeviceKind device_option();

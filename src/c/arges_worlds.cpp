@@ -11,27 +11,46 @@ namespace {
 
 Torus torus_of(const char* text) { return text == nullptr ? Torus() : Torus::parse(text); }
 
+/// What a world is to be on; not given: what ARGES_DEVICE says.
+struct GivenDevice {
+    const char* kind = nullptr;
+    std::int64_t memory = 0;
+    bool is_given = false;
+};
+
 /// The arguments are looked at by all ranks together, before there is a world.
-void create_world(MPI_Comm comm, const char* torus, arges_world** world) {
+void create_world(MPI_Comm comm, const GivenDevice& device, const char* torus, arges_world** world) {
     std::unique_ptr<arges_world> box;
     Torus shape;
+    std::optional<arges::Device> place;
     arges::Communicator(comm).agree([&] {
         given(world, "world");
         box = std::make_unique<arges_world>();
         shape = torus_of(torus);
+        if (device.is_given) place.emplace(arges::parse_device(text_of(device.kind, "device"), "device"), device.memory);
     });
-    box->world = World(comm, shape);
+    box->world = place ? World(comm, *place, shape) : World(comm, shape);
     *world = box.release();
 }
 
 }  // namespace
 
 arges_status arges_world_create(MPI_Comm comm, const char* torus, arges_world** world) {
-    return guarded(__func__, [&] { create_world(comm, torus, world); });
+    return guarded(__func__, [&] { create_world(comm, {}, torus, world); });
 }
 
 arges_status arges_world_create_f(MPI_Fint comm, const char* torus, arges_world** world) {
-    return guarded(__func__, [&] { create_world(arges::communicator_of_fortran(comm), torus, world); });
+    return guarded(__func__, [&] { create_world(arges::communicator_of_fortran(comm), {}, torus, world); });
+}
+
+arges_status arges_world_create_on_device(MPI_Comm comm, const char* device, int64_t device_memory, const char* torus,
+                                          arges_world** world) {
+    return guarded(__func__, [&] { create_world(comm, {device, device_memory, true}, torus, world); });
+}
+
+arges_status arges_world_create_on_device_f(MPI_Fint comm, const char* device, int64_t device_memory, const char* torus,
+                                            arges_world** world) {
+    return guarded(__func__, [&] { create_world(arges::communicator_of_fortran(comm), {device, device_memory, true}, torus, world); });
 }
 
 arges_status arges_world_create_dry_run(int64_t ranks, const char* torus, int64_t ranks_per_node, const char* machine_file,

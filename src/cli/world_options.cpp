@@ -51,6 +51,13 @@ void WorldOptions::declare(CLI::App& app) {
     app.add_option("--memory", memory_, "memory limit of a rank, e.g. 2G")
         ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
     declare_group_mapping(app, group_mapping_);
+    auto* const device = app.add_option("--device", device_,
+                                        "where dense tensors have their elements, and products run: cuda or none (the host); as "
+                                        "ARGES_DEVICE, else none")
+                             ->check(accepted_by([](const std::string& text) { parse_device(text, "--device"); }, "DEVICE"));
+    app.add_option("--device-memory", device_memory_, "memory limit of a rank on the device, e.g. 16G; else its part of what is free there")
+        ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--device-memory"); }, "SIZE"))
+        ->needs(device);
 }
 
 void declare_planned_machine(CLI::App& app, PlannedMachine& machine, CLI::Option* dry) {
@@ -77,9 +84,15 @@ GroupMapping group_mapping_of(const std::string& text) {
     return text.empty() ? group_mapping_option() : parse_group_mapping(text, "--group-mapping");
 }
 
-World WorldOptions::make_world() const { return limited(torus_.empty() ? World() : World(World().communicator(), torus())); }
+World WorldOptions::make_world() const { return limited(made(torus())); }
 
-World WorldOptions::make_planning_world() const { return limited(World()); }
+World WorldOptions::make_planning_world() const { return limited(made({})); }
+
+World WorldOptions::made(const Torus& torus) const {
+    if (device_.empty()) return torus.lengths().empty() ? World() : World(World().communicator(), torus);
+    const auto memory = device_memory_.empty() ? 0 : parse_bytes(device_memory_, "--device-memory");
+    return World(Device(parse_device(device_, "--device"), memory), torus);
+}
 
 World WorldOptions::limited(World world) const {
     if (!memory_.empty()) world.set_memory_limit(parse_bytes(memory_, "--memory"));

@@ -13,7 +13,7 @@
 
 namespace arges::cli {
 
-/// --torus, --memory and --group-mapping.
+/// --torus, --memory, --group-mapping, --device and --device-memory.
 class WorldOptions {
 public:
     /// Adds the options; the object must live as long as the parsed values are needed.
@@ -26,10 +26,13 @@ public:
     Torus torus() const { return torus_.empty() ? Torus() : Torus::parse(torus_); }
 
 private:
+    World made(const Torus& torus) const;
     World limited(World world) const;
     std::string torus_;
     std::string memory_;
     std::string group_mapping_;
+    std::string device_;
+    std::string device_memory_;
 };
 
 /// Adds --ranks, --ranks-per-node, --machine and --coordinates: the machine of a plan. --torus is declared by others.

@@ -130,7 +130,7 @@ void make_table(Algebra& algebra) {
 
 const Algebra* found(const ElementKernels& kernels) {
     for (const auto& algebra : algebras())
-        if (algebra.kernels == &kernels) return &algebra;
+        if (algebra.kernels == &kernels.on_host()) return &algebra;
     return nullptr;
 }
 

@@ -175,7 +175,8 @@ void assign_terms(const Operand& left, const std::vector<ImpliedTerm>& terms, co
         if (!target.symmetry().trivial()) term.projection = projection;
         term.summed = sums;
         for (const auto& operand : product.operands) {
-            const bool is_packed = &tensor_of(operand).kernels() == &kernels && (!is_own(kernels) || product.operands.size() == 1);
+            const bool is_packed =
+                &tensor_of(operand).kernels().on_host() == &kernels.on_host() && (!is_own(kernels) || product.operands.size() == 1);
             term.factors.push_back(factor_of(is_packed ? operand : without_packing(operand)));
         }
     }

@@ -13,7 +13,7 @@
 namespace arges::device {
 namespace {
 
-const char* const cure = "; set ARGES_DEVICE=none to run on the host";
+const char* const cure = "; use no device (Device, --device none, ARGES_DEVICE=none) to run on the host";
 
 void check(cudaError_t status, const char* what) {
     if (status == cudaSuccess) return;
@@ -45,6 +45,17 @@ public:
         return *device;
     }
     cudaStream_t stream() const { return stream_; }
+    /// What its pool keeps for the next arrays is free, too.
+    DeviceMemory memory() const {
+        std::size_t free = 0, all = 0;
+        check(cudaMemGetInfo(&free, &all), "its memory");
+        cudaMemPool_t pool = nullptr;
+        check(cudaDeviceGetDefaultMemPool(&pool, number_), "its memory");
+        std::uint64_t reserved = 0, used = 0;
+        check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "its memory");
+        check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "its memory");
+        return {number_, devices_, static_cast<std::int64_t>(free + reserved - used)};
+    }
     template <class F>
     void with_blas(F&& f) {
         const std::lock_guard lock(blas_mutex_);
@@ -56,10 +67,11 @@ private:
         int count = 0;
         const auto found = cudaGetDeviceCount(&count);
         if (found != cudaSuccess || count == 0)
-            throw InvalidArgument("ARGES_DEVICE=cuda: there is no CUDA device (" +
-                                  std::string(found != cudaSuccess ? cudaGetErrorString(found) : "none is visible") +
-                                  "); install NVIDIA's driver and see nvidia-smi, or set ARGES_DEVICE=none");
+            throw InvalidArgument(
+                "a CUDA device: there is none (" + std::string(found != cudaSuccess ? cudaGetErrorString(found) : "none is visible") +
+                "); install NVIDIA's driver and see nvidia-smi, or use no device (Device, --device none, ARGES_DEVICE=none)");
         number_ = rank_on_node() % count;
+        devices_ = count;
         check(cudaSetDevice(number_), "choosing it");
         check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
         cudaMemPool_t pool = nullptr;
@@ -70,7 +82,7 @@ private:
         check(cublasSetStream(blas_, stream_));
     }
 
-    int number_ = 0;
+    int number_ = 0, devices_ = 1;
     cudaStream_t stream_ = nullptr;
     cublasHandle_t blas_ = nullptr;
     std::mutex blas_mutex_;
@@ -125,7 +137,8 @@ cudaMemoryType memory_of(const void* array) {
 /// See machine.hpp.
 struct Cuda {
     static const MemorySpace& space() {
-        static const MemorySpace here{.name = "the CUDA device", .allocate = allocate, .free = give_back, .copy = copy};
+        static const MemorySpace here{
+            .name = "the CUDA device", .allocate = allocate, .free = give_back, .copy = copy, .memory = memory, .wait = wait};
         return here;
     }
     static bool has(const void* array) {
@@ -175,10 +188,18 @@ private:
         }
     }
     static void copy(void* to, const void* from, std::int64_t bytes) {
+        Failure::the().guarded([&] { copy_now(to, from, bytes); });
+    }
+    static void copy_now(void* to, const void* from, std::int64_t bytes) {
         const auto stream = Device::the().stream();
         check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream), "copying");
         // What is read in pageable memory has been read when the call returns.
         if (memory_of(to) != cudaMemoryTypeDevice || memory_of(from) == cudaMemoryTypeHost) check(cudaStreamSynchronize(stream), "copying");
+    }
+    static DeviceMemory memory() { return Device::the().memory(); }
+    static void wait() {
+        Device::the();
+        check(cudaDeviceSynchronize(), "waiting for it");
     }
     template <class Start>
     static void launch(std::int64_t blocks, Start&& start) {

@@ -6,20 +6,35 @@
 
 namespace arges::device {
 
+namespace {
+
+const Tables* replaced = nullptr;
+bool is_replaced_by_default = false;
+
+}  // namespace
+
 #ifndef ARGES_CUDA
 template <class T>
 const ElementKernels& cuda_kernels(const ElementKernels&) {
-    throw InvalidArgument("ARGES_DEVICE=cuda: this library was built without CUDA; build it by `make GPU=cuda`, or set ARGES_DEVICE=none");
+    throw InvalidArgument(
+        "a CUDA device: this library was built without CUDA; build it by `make GPU=cuda`, or use no device (Device, --device none, "
+        "ARGES_DEVICE=none)");
 }
 #endif
 
-template <class T>
-const ElementKernels& kernels_of(const ElementKernels& host) {
-    return device_option() == DeviceKind::none ? host : cuda_kernels<T>(host);
+Tables tables_of(DeviceKind kind) {
+    if (kind == DeviceKind::none) return {};
+    if (replaced != nullptr) return *replaced;
+#define ARGES_TABLE(T) &cuda_kernels<T>(element_kernels<T>()),
+    return {ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_TABLE)};
+#undef ARGES_TABLE
 }
 
-#define ARGES_INSTANTIATE(T) template const ElementKernels& kernels_of<T>(const ElementKernels&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
-#undef ARGES_INSTANTIATE
+DeviceKind default_kind() { return is_replaced_by_default ? DeviceKind::cuda : device_option(); }
+
+void replace_cuda(const Tables* tables, bool by_default) {
+    replaced = tables;
+    is_replaced_by_default = tables != nullptr && by_default;
+}
 
 }  // namespace arges::device

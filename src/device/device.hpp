@@ -1,14 +1,25 @@
-/// The device that tensors of float, double and the complex types lie on, where ARGES_DEVICE asks for one.
+/// The tables of kernels for dense tensors whose elements lie on a device.
 #pragma once
 
+#include "arges/device.hpp"
 #include "arges/element_kernels.hpp"
+
+#include <array>
+#include <cstddef>
 
 namespace arges::device {
 
-/// The table that tensors of a type get: with ARGES_DEVICE=cuda that of the device, else the library's own. The same one at every call.
-/// @param host  the library's own @throws InvalidArgument if there is no device, or no such option
-template <class T>
-const ElementKernels& kernels_of(const ElementKernels& host);
+/// One for each type of ARGES_FOR_EACH_ELEMENT_TYPE, in that order; nulls without a device.
+using Tables = std::array<const ElementKernels*, 4>;
+
+/// Those of this rank's device. @throws InvalidArgument if there is none of the kind, or the library was built without it
+Tables tables_of(DeviceKind kind);
+
+/// Where a World has its tensors that is not told: what ARGES_DEVICE says. @throws InvalidArgument for values that are not known
+DeviceKind default_kind();
+
+/// For tests: other tables in place of those of CUDA, or null for these again. @param by_default  also a World that is not told has them
+void replace_cuda(const Tables* tables, bool by_default);
 
 /// The table of a type on this rank's CUDA device. Ranks of a node take its devices in turn; those that share one wait for each other.
 /// @throws InvalidArgument if there is none, or the library was built without CUDA

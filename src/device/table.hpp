@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/elements.hpp"
+#include "device/failure.hpp"
 #include "device/products.hpp"
 #include "device/reductions.hpp"
 #include "local/transfer.hpp"
@@ -15,9 +16,9 @@ public:
     /// That of the library with these functions; `host` must outlive it, and be the same in every call.
     static const ElementKernels& table(const ElementKernels& host) {
         host_ = &host;
-        static const Reductions own = reductions();
-        static const ElementKernels made = with_functions(host, own);
-        return made;
+        static const Reductions own = reductions(), guarded_own = guarded(own);
+        static const ElementKernels made = with_functions(host, own), guarded_made = guarded(made, guarded_own);
+        return guarded_made;
     }
 
 private:
@@ -29,9 +30,43 @@ private:
         return !(M::has(arrays) || ...);
     }
 
+    /// The same functions for whoever must not be left by an exception, see failure.hpp.
+    template <class Functions, const Functions** own>
+    struct Guards {
+        template <auto member, class Pointer>
+        struct Guard;
+        template <auto member, class R, class... Arguments>
+        struct Guard<member, R (*Functions::*)(Arguments...)> {
+            static R call(Arguments... arguments) {
+                return Failure::the().guarded([&]() -> R { return ((*own)->*member)(arguments...); });
+            }
+        };
+        template <auto... members>
+        static void put(Functions& table) {
+            ((table.*members = table.*members == nullptr ? nullptr : Guard<members, decltype(members)>::call), ...);
+        }
+    };
+    static Reductions guarded(const Reductions& own) {
+        reductions_ = &own;
+        Reductions r = own;
+        Guards<Reductions, &reductions_>::template put<&Reductions::sum_row, &Reductions::place_of_best>(r);
+        return r;
+    }
+    static ElementKernels guarded(const ElementKernels& own, const Reductions& own_reductions) {
+        using K = ElementKernels;
+        kernels_ = &own;
+        K k = own;
+        k.reductions = &own_reductions;
+        Guards<K, &kernels_>::template put<&K::fill, &K::scale, &K::divide, &K::make_real, &K::convert, &K::transfer, &K::transfer_listed,
+                                           &K::contract, &K::reduce, &K::count_nonzero, &K::scale_along, &K::multiply_rows, &K::split_pair,
+                                           &K::unpack_pair>(k);
+        return k;
+    }
+
     static ElementKernels with_functions(ElementKernels k, const Reductions& own) {
         k.reductions = &own;
         k.space = &M::space();
+        k.host = host_;
         k.fill = [](void* to, std::int64_t count, const void* value) {
             M::has(to) ? for_each<M>(count, Fill<N>{static_cast<N*>(to), number(value)}) : host_->fill(to, count, value);
         };
@@ -130,7 +165,8 @@ private:
         target.write_back();
     }
 
-    static inline const ElementKernels* host_ = nullptr;
+    static inline const ElementKernels *host_ = nullptr, *kernels_ = nullptr;
+    static inline const Reductions* reductions_ = nullptr;
 };
 
 }  // namespace arges::device

@@ -20,6 +20,7 @@ module arges_tensors
         type(c_ptr) :: handle = c_null_ptr  !< of arges.h; null: no world
     contains
         procedure :: create => world_create
+        procedure :: create_on_device => world_create_on_device
         procedure :: create_dry_run => world_create_dry_run
         procedure :: destroy => world_destroy
         procedure :: size => world_size
@@ -94,6 +95,28 @@ contains
 
         call to_c(torus, own_torus)
         code = c_world_create_f(int(comm, c_int), own_torus, made)
+        if (code == arges_ok) call replace_world(self, made)
+        include 'end_call.inc'
+    end subroutine
+
+    !> Likewise with the elements of dense tensors on a device: 'cuda', or 'none' for the host.
+    !> device_memory: bytes that each rank may hold there; its part of what is free without it
+    subroutine world_create_on_device(self, comm, device, device_memory, torus, status, message)
+        class(arges_world), intent(inout) :: self
+        integer, intent(in) :: comm
+        character(*), intent(in) :: device
+        integer(int64), intent(in), optional :: device_memory
+        character(*), intent(in), optional :: torus
+        include 'outcome.inc'
+        character(:), allocatable :: own_device, own_torus
+        integer(c_int64_t) :: bytes
+        type(c_ptr) :: made
+
+        call to_c(device, own_device)
+        call to_c(torus, own_torus)
+        bytes = 0
+        if (present(device_memory)) bytes = device_memory
+        code = c_world_create_on_device_f(int(comm, c_int), own_device, bytes, own_torus, made)
         if (code == arges_ok) call replace_world(self, made)
         include 'end_call.inc'
     end subroutine

@@ -120,7 +120,7 @@ AnyTensor store(const World& world, DistributedMatrix&& matrix, const std::vecto
                                   matrix.distance(), state.rank());
     // The elements come in one step, so the tensor is made without any, and with the account of its memory.
     auto result = TensorState::make(
-        kernels.elements(), world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);
+        state.kernels(kernels.elements()), world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);
     Buffer<std::byte> elements;
     if (exchange.is_identity()) elements = matrix.release();
     const bool adopted = elements.size() > 0;

@@ -23,6 +23,17 @@ nb::dlpack::dtype dtype_of(ElementType type) {
     return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * number.bytes), 1};
 }
 
+/// Steps between the elements of an array whose first index is fastest.
+Extents first_fastest(const Extents& extents) {
+    Extents strides;
+    std::int64_t step = 1;
+    for (auto n : extents) {
+        strides.push_back(step);
+        step *= std::max<std::int64_t>(n, 1);
+    }
+    return strides;
+}
+
 /// The array of a caller, which nobody else keeps.
 std::shared_ptr<const void> owner_of(const nb::object& array) {
     auto* const held = new nb::object(array);
@@ -57,7 +68,8 @@ AnyTensor from_array(const World& world, const ConstArray& array, const std::opt
         }
     });
     const auto& kernels = element_kernels(type);
-    const bool fits = owner && array.size() > 0 && world.size() == 1 && !world.is_dry_run() && is_first_fastest(array) &&
+    const bool fits = owner && array.size() > 0 && world.size() == 1 && world.device().kind == DeviceKind::none && !world.is_dry_run() &&
+                      is_first_fastest(array) &&
                       reinterpret_cast<std::uintptr_t>(array.data()) % std::min<std::size_t>(kernels.size, 16) == 0;
     if (fits) return AnyTensor::adopted(kernels, world, extents, const_cast<void*>(array.data()), owner_of(*owner), name);
     AnyTensor result(kernels, Storage::dense, world, extents, GivenSymmetry(Symmetry::none(extents.size())), name);
@@ -90,6 +102,58 @@ nb::object to_array(const AnyTensor& tensor) {
         return result.first;
     });
     return result.second;
+}
+
+/// The state of a dense tensor on a CUDA device whose elements this rank has, all of them, in the order of their keys; they stay there from
+/// now on. Null for others. Local.
+TensorState* whole_on_device(const AnyTensor& tensor) {
+    if (tensor.is_sparse()) return nullptr;
+    auto& state = state_of(tensor, "an array");
+    const auto* const space = state.kernels->space;
+    if (space == nullptr || space->memory == nullptr || state.world->dry() || state.world->size() > 1 || !is_plain(state.shape()))
+        return nullptr;
+    state.stays = true;
+    if (space->wait != nullptr) space->wait();
+    return &state;
+}
+
+/// Address of such elements and number of their device. Local.
+nb::object device_address(const AnyTensor& tensor) {
+    const auto* const state = whole_on_device(tensor);
+    if (state == nullptr) return nb::none();
+    return nb::make_tuple(reinterpret_cast<std::uintptr_t>(state->bytes.data()), state->kernels->space->memory().number);
+}
+
+/// Such elements as an array that speaks DLPack. Local.
+nb::object device_array(const AnyTensor& tensor) {
+    auto* const state = whole_on_device(tensor);
+    if (state == nullptr) return nb::none();
+    const auto extents = tensor.extents();
+    const std::vector<std::size_t> shape(extents.begin(), extents.end());
+    auto* const kept = new AnyTensor(tensor.any_state());
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<AnyTensor*>(p); });
+    return nb::cast(nb::ndarray<>(state->bytes.data(), shape.size(), shape.data(), owner, first_fastest(extents).data(),
+                                  dtype_of(tensor.element()), nb::device::cuda::value, state->kernels->space->memory().number));
+}
+
+/// A copy of an array on this rank's device, element x at the sum of x[d] * strides[d]. Collective over a world of one rank.
+AnyTensor from_device_array(const World& world, std::uintptr_t address, int type, const Extents& extents, const Extents& strides,
+                            const std::string& name) {
+    AnyTensor result(static_cast<ElementType>(type), Storage::dense, world, extents, Symmetry::none(extents.size()), name);
+    auto& state = state_of(result, "an array");
+    const auto* const space = state.kernels->space;
+    if (space == nullptr || state.world->dry() || world.size() > 1 || !is_plain(state.shape()))
+        throw InvalidArgument(
+            "an array on a device becomes a tensor in a world of one rank on a device; make the world by World(comm, device=\"cuda\"), or "
+            "copy the array to the host");
+    const auto to = first_fastest(extents);
+    std::vector<local::TransferAxis> axes;
+    for (std::size_t d = 0; d < extents.size(); ++d) axes.push_back({extents[d], strides[d], to[d]});
+    world.agree([&] {
+        if (space->wait != nullptr) space->wait();
+        if (result.size() > 0) state.kernels->transfer(axes, reinterpret_cast<const void*>(address), state.bytes.data(), nullptr, {});
+    });
+    return result;
 }
 
 /// This rank's elements of a dense tensor without symmetry, as they lie, for use at once: the array, for each dimension the first index and
@@ -186,12 +250,7 @@ std::optional<ElementType> element_of_array(const nb::dlpack::dtype& type) {
 
 nb::object array_over(void* data, ElementType element, const Extents& extents, nb::object owner) {
     std::vector<std::size_t> shape(extents.begin(), extents.end());
-    Extents strides;
-    std::int64_t step = 1;
-    for (auto n : extents) {
-        strides.push_back(step);
-        step *= std::max<std::int64_t>(n, 1);
-    }
+    const auto strides = first_fastest(extents);
     static std::int64_t nothing = 0;  // an address for arrays without elements
     return nb::cast(nb::ndarray<nb::numpy>(data == nullptr ? &nothing : data, shape.size(), shape.data(), owner, strides.data(),
                                            dtype_of(element), nb::device::cpu::value),
@@ -211,6 +270,10 @@ const void* values_of(const AnyTensor& tensor, const ConstArray& values) {
 void bind_arrays(nb::module_& module) {
     module.def("from_array", &from_array, nb::arg("world"), nb::arg("array"), nb::arg("owner").none(), nb::arg("name"));
     module.def("to_array", &to_array);
+    module.def("device_address", &device_address);
+    module.def("device_array", &device_array);
+    module.def("from_device_array", &from_device_array, nb::arg("world"), nb::arg("address"), nb::arg("element"), nb::arg("extents"),
+               nb::arg("strides"), nb::arg("name"));
     module.def("local_array", &local_array);
     module.def("read_share", &read_share_of);
     module.def("write_share", &write_share_of);

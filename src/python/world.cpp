@@ -12,15 +12,17 @@ namespace {
 /// MPI where nobody else has initialised it; until finalize().
 std::unique_ptr<MpiSession> session;
 
-/// @param comm  handle of a communicator as Fortran has it; none: all processes
-World made_world(std::optional<std::int64_t> comm, const Extents& torus) {
+/// @param comm    handle of a communicator as Fortran has it; none: all processes
+/// @param device  none: what ARGES_DEVICE says
+World made_world(std::optional<std::int64_t> comm, const Extents& torus, const std::optional<std::string>& device, std::int64_t memory) {
     if (!mpi_is_running()) {
         int argc = 0;
         char** argv = nullptr;
         session = std::make_unique<MpiSession>(argc, argv);
     }
     const Torus shape = torus.empty() ? Torus() : Torus(torus);
-    return World(communicator_of_fortran(comm), shape);
+    if (!device) return World(communicator_of_fortran(comm), shape);
+    return World(communicator_of_fortran(comm), Device(parse_device(*device, "device"), memory), shape);
 }
 
 /// A copy of a tensor on another world; ranks without the source or the target give none, and get none without the target.
@@ -51,7 +53,7 @@ nb::dict report_of(const OperationReport& report) {
 
 void bind_world(nb::module_& module) {
     nb::class_<World>(module, "World")
-        .def_static("make", &made_world, nb::arg("comm").none(), nb::arg("torus"))
+        .def_static("make", &made_world, nb::arg("comm").none(), nb::arg("torus"), nb::arg("device").none(), nb::arg("device_memory"))
         .def_static(
             "dry_run",
             [](std::optional<std::int64_t> ranks, const Extents& torus, std::int64_t ranks_per_node, std::string file,
@@ -71,6 +73,9 @@ void bind_world(nb::module_& module) {
         .def_prop_ro("is_dry_run", &World::is_dry_run)
         .def_prop_ro("memory_limit", &World::memory_limit)
         .def("set_memory_limit", &World::set_memory_limit)
+        .def_prop_ro("device", [](const World& w) { return to_string(w.device().kind); })
+        .def_prop_ro("device_memory_limit", [](const World& w) { return w.device().memory_limit; })
+        .def_prop_ro("device_memory_in_use", &World::device_memory_in_use)
         .def_prop_ro("memory_in_use", &World::memory_in_use)
         .def_prop_ro("memory_peak", &World::memory_peak)
         .def("reset_peak", &World::reset_peak)

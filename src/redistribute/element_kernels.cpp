@@ -1,9 +1,7 @@
 // The tables of the element types that have BLAS and vector kernels, under plus-times.
 #include "arges/algebra.hpp"
 #include "arges/element_type.hpp"
-#include "arges/error.hpp"
 #include "base/instantiate.hpp"
-#include "device/device.hpp"
 #include "local/contract.hpp"
 #include "local/row_products.hpp"
 #include "local/transfer.hpp"
@@ -86,18 +84,7 @@ ElementKernels fast_kernels(const char* name) {
     return k;
 }
 
-/// The table that was given for tensors, null for the library's own; else the option says which.
-template <class T>
-std::optional<const ElementKernels*> used;
-
 }  // namespace
-
-template <class T>
-void use_element_kernels(const ElementKernels* table) {
-    if (table != nullptr && *table->type != typeid(T))
-        throw InvalidArgument("use_element_kernels: a table of another type, " + std::string(table->name) + "; give one of the type");
-    used<T> = table;
-}
 
 std::string to_string(ElementType type) {
     constexpr std::array names{"float32", "float64", "complex64", "complex128", "int16", "int32", "int64", "bool"};
@@ -119,10 +106,8 @@ const ElementKernels& element_kernels(ElementType type) {
     template <>                                                                                                                            \
     const ElementKernels& element_kernels<T>() {                                                                                           \
         static const ElementKernels own = fast_kernels<T>(#T);                                                                             \
-        if (used<T>) return *used<T> != nullptr ? **used<T> : own;                                                                         \
-        return device::kernels_of<T>(own);                                                                                                 \
-    }                                                                                                                                      \
-    template void use_element_kernels<T>(const ElementKernels*);
+        return own;                                                                                                                        \
+    }
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_KERNELS)
 #undef ARGES_KERNELS
 

@@ -38,6 +38,16 @@ const std::vector<Case>& cases() {
              CWorld world;
              return arges_world_create(MPI_COMM_WORLD, wrong ? "4y4" : nullptr, Made(world));
          }},
+        {"a device that is not known", "use cuda or none",
+         [](Things&, bool wrong) {
+             CWorld world;
+             return arges_world_create_on_device(MPI_COMM_WORLD, wrong ? "opencl" : "none", 0, nullptr, Made(world));
+         }},
+        {"a device without a name", "device is a null pointer",
+         [](Things&, bool wrong) {
+             CWorld world;
+             return arges_world_create_on_device(MPI_COMM_WORLD, wrong ? nullptr : "none", 0, nullptr, Made(world));
+         }},
         {"no place for a world", "world is a null pointer",
          [](Things&, bool wrong) {
              CWorld world;

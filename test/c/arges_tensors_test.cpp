@@ -50,6 +50,10 @@ TEST(CWorlds, OfTorusFortranAndDryRuns) {
     std::int64_t size = 0;
     ASSERT_OK(arges_world_size(world.get(), &size));
     EXPECT_EQ(1, size);
+    ASSERT_OK(arges_world_create_on_device(MPI_COMM_WORLD, "none", 0, text.c_str(), Made(world)));
+    ASSERT_OK(arges_world_create_on_device_f(MPI_Comm_c2f(MPI_COMM_SELF), "none", 0, nullptr, Made(world)));
+    ASSERT_OK(arges_world_size(world.get(), &size));
+    EXPECT_EQ(1, size);
     ASSERT_OK(arges_world_create_dry_run(64, "4x4x4", 4, nullptr, nullptr, Made(world)));
     const auto A = c_tensor(world, ARGES_FLOAT64, {4000, 4000});
     CStatement statement;

@@ -3,6 +3,7 @@
 
 #include "arges/algebra.hpp"
 #include "support/product_text.hpp"
+#include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -74,7 +75,7 @@ template <class Algebra>
 int check_random_chains(std::uint64_t seed, int repetitions) {
     using T = typename Algebra::value_type;
     std::mt19937_64 random(seed);
-    const auto& kernels = std::is_same_v<Algebra, PlusTimes<T>> ? element_kernels<T>() : algebra_kernels<Algebra>();
+    const auto& kernels = std::is_same_v<Algebra, PlusTimes<T>> ? tested_kernels<T>() : algebra_kernels<Algebra>();
     int cut = 0;
     for (int repetition = 0; repetition < repetitions; ++repetition) {
         const auto& c = cases[random() % cases.size()];

@@ -8,6 +8,7 @@
 #include "support/movements.hpp"
 #include "support/needed_bytes.hpp"
 #include "support/tensor_checks.hpp"
+#include "support/test_device.hpp"
 #include "topology/unfold.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +75,7 @@ protected:
             auto c = before;
             const auto sent = comm_.traffic().bytes_sent;
             const double alpha = 2, beta = -1;
-            run.run(element_kernels<double>(), pointers, c.data(), &alpha, &beta, {}, workspace);
+            run.run(tested_kernels<double>(), pointers, c.data(), &alpha, &beta, {}, workspace);
             EXPECT_EQ(comm_.traffic().bytes_sent - sent, planned * 8);
             for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(c[i] + 0.0, expected[i] + 0.0) << "offset " << i;
             for (std::size_t o = 0; o < inputs.size(); ++o)

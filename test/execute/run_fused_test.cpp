@@ -6,6 +6,7 @@
 #include "support/movements.hpp"
 #include "support/random_network.hpp"
 #include "support/tensor_checks.hpp"
+#include "support/test_device.hpp"
 #include "topology/unfold.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +75,7 @@ protected:
         auto c = local(plan.spec.output.layout, before);
         const auto sent = comm_.traffic().bytes_sent;
         const double alpha = 2, beta = -1;
-        run.run(element_kernels<double>(), pointers, c.data(), &alpha, &beta, stay, workspace);
+        run.run(tested_kernels<double>(), pointers, c.data(), &alpha, &beta, stay, workspace);
         EXPECT_EQ(comm_.traffic().bytes_sent - sent, run.volume().sent * 8);
         for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i] + 0.0, wanted[i] + 0.0) << "offset " << i;
         for (std::size_t f = 0; f < inputs.size(); ++f) EXPECT_EQ(inputs[f], local(plan.spec.factors[f].layout, network.values[f]));

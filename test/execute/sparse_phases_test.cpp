@@ -4,6 +4,7 @@
 #include "arges/error.hpp"
 #include "comm/values.hpp"
 #include "redistribute/movement_run.hpp"
+#include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,7 +57,7 @@ protected:
         StepElements elements;
         for (const auto& values : values_) elements.operands.emplace_back(values.data());
         elements.conjugated = {false, false};
-        return {element_kernels<double>(), elements, nullptr, nullptr, nullptr, true};
+        return {tested_kernels<double>(), elements, nullptr, nullptr, nullptr, true};
     }
     SparseStepPlan plan(std::int64_t phases) const {
         PlanOptions options;
@@ -119,7 +120,7 @@ TEST_F(SparsePhasesTest, ValuesOfAnotherTypeAreConvertedWhereTheyArrive) {
     own.elements.operands.clear();
     for (const auto& values : values_) {
         narrow.emplace_back(values.begin(), values.end());
-        own.elements.operands.emplace_back(narrow.back().data(), &element_kernels<float>());
+        own.elements.operands.emplace_back(narrow.back().data(), &tested_kernels<float>());
     }
     for (auto& factor : step_.factors) factor.element_bytes = sizeof(float);
     const auto run = executor.inspected(step_, planned, indices(), {false, false}, 0);

@@ -5,12 +5,16 @@
 #include "arges/error.hpp"
 #include "arges/sparse_tensor.hpp"
 #include "arges/tensor.hpp"
+#include "interface/dense/tensor_state.hpp"
 #include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace arges::test {
 namespace {
@@ -22,35 +26,67 @@ struct MaxPlus {
     static double multiply(double a, double b) { return a + b; }
 };
 
+/// On a device, and on the host.
 class MemorySpaces : public ::testing::Test {
 protected:
-    ~MemorySpaces() override { on_device_ ? use_test_device() : use_host(); }
-    const bool on_device_ = element_kernels<double>().space != nullptr;
-    World world_{MPI_COMM_WORLD};
+    const TestDevice device_;
+    const World world_{MPI_COMM_WORLD, Device(DeviceKind::cuda)}, host_{MPI_COMM_WORLD, Device(DeviceKind::none)};
 };
 
-TEST_F(MemorySpaces, ATableOfAnotherTypeIsRefused) {
-    EXPECT_THROW(use_element_kernels<double>(&element_kernels<float>()), InvalidArgument);
+double value(Index x) { return static_cast<double>((3 * x[0] + 5 * x[1]) % 7 - 3); }
+
+/// Zeros on the host in a world on the device.
+Tensor<double> tensor_on_host(const World& world, const std::vector<std::int64_t>& extents) {
+    return Tensor<double>(new_tensor(element_kernels<double>(), world, extents, Symmetry(), ""));
+}
+
+TEST_F(MemorySpaces, AWorldSaysWhereItsTensorsLie) {
+    EXPECT_EQ(world_.device().kind, DeviceKind::cuda);
+    EXPECT_GT(world_.device().memory_limit, 0);
+    EXPECT_EQ(host_.device().kind, DeviceKind::none);
+    EXPECT_EQ(host_.device().memory_limit, 0);
+    const auto space_of = [](const AnyTensor& tensor) { return tensor.kernels().space; };
+    Tensor<double> A(world_, {5, 6}), B(host_, {5, 6});
+    A.fill(value);
+    B.fill(value);
+    EXPECT_NE(space_of(A), nullptr);
+    EXPECT_EQ(space_of(B), nullptr);
+    EXPECT_EQ(space_of(Tensor<std::int32_t>(world_, {5, 6})), nullptr);
+    EXPECT_EQ(space_of(SparseTensor<double>(world_, {5, 6})), nullptr);
+    EXPECT_EQ(space_of(SparseTensor<double>::from_dense(A, 2).to_dense()), space_of(A));
+    EXPECT_EQ(space_of(A.converted(ElementType::complex128)), (Tensor<std::complex<double>>(world_, {1}).kernels().space));
+    EXPECT_EQ(space_of(real(Tensor<std::complex<double>>(A))), space_of(A));
+    const auto moved = transfer(world_, A, host_), back = transfer(host_, B, world_);
+    EXPECT_EQ(space_of(moved), nullptr);
+    EXPECT_EQ(space_of(back), space_of(A));
+    EXPECT_EQ(moved.gather(), B.gather());
+    EXPECT_EQ(back.gather(), A.gather());
+    EXPECT_EQ(A.dot(A), B.dot(B));
+    const double twice = 2.0 * A["ij"] * A["ij"];
+    EXPECT_EQ(twice, 2 * B.dot(B));
 }
 
 TEST_F(MemorySpaces, TensorsOfTheHostAndOfTheDeviceMix) {
-    const auto value = [](Index x) { return static_cast<double>((3 * x[0] + 5 * x[1]) % 7 - 3); };
-    use_host();
-    Tensor<double> A(world_, {5, 6}), B(world_, {6, 5}), C(world_, {5, 5});
+    auto A = tensor_on_host(world_, {5, 6}), B = tensor_on_host(world_, {6, 5}), C = tensor_on_host(world_, {5, 5});
     Tensor<std::int32_t> N(world_, {6, 5});
     A.fill(value);
     B.fill(value);
-    N.fill([&](Index x) { return static_cast<std::int32_t>(value(x)); });
-    C["ij"] = A["ik"] * B["kj"];
-    use_test_device();
+    N.fill([](Index x) { return static_cast<std::int32_t>(value(x)); });
+    C["ij"] = 1.0 * A["ik"] * B["kj"];
+    EXPECT_EQ(C.kernels().space, nullptr);
+    Tensor<double> wanted(host_, {5, 5}), a(host_, {5, 6}), b(host_, {6, 5});
+    a.fill(value);
+    b.fill(value);
+    wanted["ij"] = a["ik"] * b["kj"];
+    EXPECT_EQ(C.gather(), wanted.gather());
     Tensor<double> D(world_, {6, 5}), E(world_, {5, 5});
-    EXPECT_NE(element_kernels<double>().space, nullptr);
     D.fill(value);
+    EXPECT_EQ(B.dot(D), b.dot(b));
     E["ij"] = A["ik"] * D["kj"];
     EXPECT_EQ(E.gather(), C.gather());
     E["ij"] = A["ik"] * N["kj"];  // integers are converted on their way
     EXPECT_EQ(E.gather(), C.gather());
-    E["ij"] += map([](double a, double b) { return a - 2 * b; }, C["ij"], E["ij"]);
+    E["ij"] += map([](double x, double y) { return x - 2 * y; }, C["ij"], E["ij"]);
     EXPECT_EQ(E.norm_max(), 0);
     Tensor<double> copy = D;
     EXPECT_EQ(copy.gather(), D.gather());
@@ -62,8 +98,37 @@ TEST_F(MemorySpaces, TensorsOfTheHostAndOfTheDeviceMix) {
         for (std::size_t j = 0; j < 5; ++j) EXPECT_EQ(all[i + 5 * j], product[i + 5 * j] - product[j + 5 * i]);
 }
 
+TEST_F(MemorySpaces, EachMemoryHasItsAccount) {
+    const World world(MPI_COMM_WORLD, Device(DeviceKind::cuda, 1 << 20));
+    EXPECT_EQ(world.device().memory_limit, 1 << 20);
+    const auto on_host = world.memory_in_use();
+    {
+        const Tensor<double> A(world, {60, 60});
+        EXPECT_GE(world.device_memory_in_use(), 60 * 60 * 8 / world.size());
+        EXPECT_EQ(world.memory_in_use(), on_host);
+        const Tensor<std::int32_t> N(world, {60, 60});
+        EXPECT_GT(world.memory_in_use(), on_host);
+    }
+    EXPECT_EQ(world.device_memory_in_use(), 0);
+    const auto error = [&](const std::function<void()>& work) -> std::string {
+        try {
+            work();
+        } catch (const OutOfMemory& thrown) {
+            return thrown.what();
+        }
+        return "none";
+    };
+    const auto n = 2000 * world.size();
+    EXPECT_NE(error([&] { const Tensor<double> A(world, {n, 500}, "A"); }).find("A: "), std::string::npos);
+    const auto text = error([&] { const Tensor<double> A(world, {n, 500}, "A"); });
+    EXPECT_NE(text.find("over the limit of 1048576 in the memory of the tests' device"), std::string::npos) << text;
+    EXPECT_NE(text.find("--device none"), std::string::npos) << text;
+    const Tensor<std::int32_t> fits(world, {n, 500});
+    EXPECT_EQ(error([&] { const Tensor<double> A(host_, {n, 500}); }), "none");
+    EXPECT_THROW(World(MPI_COMM_WORLD, Device(DeviceKind::cuda, -1)), InvalidArgument);
+}
+
 TEST_F(MemorySpaces, AnAlgebraOfTheHostDoesNotReachTheDevice) {
-    use_test_device();
     Tensor<double> D(world_, {4, 4}, "D");
     try {
         over<MaxPlus>(D["ij"]) = D["ik"] * D["kj"];
@@ -74,7 +139,6 @@ TEST_F(MemorySpaces, AnAlgebraOfTheHostDoesNotReachTheDevice) {
 }
 
 TEST_F(MemorySpaces, ProductsWithSparseTensorsTakeTensorsOfTheDevice) {
-    use_test_device();
     Tensor<double> D(world_, {4, 4}), E(world_, {4, 4});
     D.fill([](Index x) { return static_cast<double>(x[0] + 2 * x[1]); });
     const auto S = SparseTensor<double>::from_dense(D, 4);

@@ -3,6 +3,7 @@
 //   ARGES_FUZZ_COUNT=n   statements for each algebra (default 120, on more than four ranks 40)
 //   ARGES_FUZZ_FIRST=s   begin with another seed
 #include "arges/arges.hpp"
+#include "support/test_device.hpp"
 #include "support/turned_slots.hpp"
 
 #include <gtest/gtest.h>
@@ -143,7 +144,7 @@ public:
 
     /// An algebra of the host does not reach dense tensors on a device; with sparse ones it does.
     bool has_meaning() const {
-        return !is_named || element_kernels<T>().space == nullptr || left_is_sparse_ ||
+        return !is_named || tested_kernels<T>().space == nullptr || left_is_sparse_ ||
                std::any_of(factors_.begin(), factors_.end(), has_sparse);
     }
 

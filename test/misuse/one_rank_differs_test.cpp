@@ -2,6 +2,7 @@
 #include "base/digest.hpp"
 #include "interface/wrong_uses.hpp"
 #include "misuse/on_last.hpp"
+#include "support/test_device.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -225,6 +226,17 @@ TEST(OneRankDiffers, Environment) {
     EXPECT_EQ(error_with("ARGES_MEMORY_LIMIT", "1G", "2G"), "none");
     const Environment set("ARGES_MEMORY_LIMIT", on_last(outer, "1G", "2G"));
     EXPECT_EQ(World().memory_limit(), std::int64_t{1} << 30);
+}
+
+TEST(OneRankDiffers, Device) {
+    const World outer;
+    if (outer.size() == 1) GTEST_SKIP() << "one rank cannot differ from itself";
+    const TestDevice device;
+    const auto make = [&](const Device& there, const Device& elsewhere) { return World(MPI_COMM_WORLD, on_last(outer, there, elsewhere)); };
+    std::string message;
+    EXPECT_EQ(caught([&] { make(Device(DeviceKind::cuda), Device(DeviceKind::none)); }, message), "InvalidArgument");
+    EXPECT_NE(message.find("or the Device of a World; use the same on every rank"), std::string::npos) << message;
+    EXPECT_EQ(make(Device(DeviceKind::cuda, 1000), Device(DeviceKind::cuda, 2000)).device().memory_limit, 1000);
 }
 
 }  // namespace

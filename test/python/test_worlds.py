@@ -70,3 +70,26 @@ def test_mpi_starts_and_ends_once(script, world):
     # What MPI's launcher has told this process is not for others.
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=own_environment())
     assert (found.returncode, found.stdout.split(), found.stderr) == (0, ["3.0"], "")
+
+
+def test_a_world_says_its_device(world):
+    host = arges.World(device="none")
+    assert host.device == "none" and host.device_memory_limit == host.device_memory_in_use == 0
+    A = arges.tensor(np.arange(6.0).reshape(2, 3), world=host)
+    assert A.__dlpack_device__() == (1, 0) and not hasattr(A, "__cuda_array_interface__")
+    close(np.from_dlpack(A) if world.size == 1 else A.numpy(), np.arange(6.0).reshape(2, 3))
+    close(arges.from_dlpack(np.arange(4.0)).numpy(), np.arange(4.0))
+    with pytest.raises(arges.InvalidArgument, match="use cuda or none"):
+        arges.World(device="opencl")
+
+
+def test_arrays_on_devices_need_a_world_there():
+    class OnDevice:
+        __cuda_array_interface__ = {"shape": (2, 3), "typestr": "<f8", "data": (4096, False), "version": 3}
+
+    with pytest.raises(arges.InvalidArgument, match='device="cuda"'):
+        arges.tensor(OnDevice(), world=arges.World(device="none"))
+    with pytest.raises(ValueError, match="copied"):
+        arges.tensor(OnDevice(), copy=False)
+    with pytest.raises(TypeError, match="convert it"):
+        arges.tensor(OnDevice(), "float32")

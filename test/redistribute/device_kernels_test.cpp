@@ -37,20 +37,6 @@ private:
 template <class T>
 class DeviceKernels : public ::testing::Test {
 protected:
-    DeviceKernels() {
-        if (element_kernels<T>().space == nullptr) {
-            own_ = true;
-            use_test_device();
-        }
-        device_ = &element_kernels<T>();
-        use_element_kernels<T>(nullptr);
-        host_ = &element_kernels<T>();
-        use_element_kernels<T>(device_);
-    }
-    ~DeviceKernels() override {
-        if (own_) use_host();
-    }
-
     std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(n)); }
     /// Small integers, whose sums and products are exact.
     std::vector<T> numbers(std::int64_t count) {
@@ -114,11 +100,9 @@ protected:
         return t;
     }
 
-    const ElementKernels *device_ = nullptr, *host_ = nullptr;
+    const ElementKernels *host_ = &element_kernels<T>(),
+                         *device_ = tested_kernels<T>().space == nullptr ? &test_device_kernels<T>() : &tested_kernels<T>();
     std::mt19937_64 random_{11};
-
-private:
-    bool own_ = false;
 };
 using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(DeviceKernels, Types);

@@ -1,5 +1,6 @@
 // The kernels that are made from an algebra, against those of BLAS and vectors.
 #include "arges/algebra.hpp"
+#include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ std::int64_t below(std::int64_t n, std::mt19937_64& random) { return static_cast
 template <class T>
 class ElementKernelsTest : public ::testing::Test {
 protected:
-    const ElementKernels& fast_ = element_kernels<T>();
+    const ElementKernels& fast_ = tested_kernels<T>();
     const ElementKernels general_ = kernels::Generic<PlusTimes<T>>::table("general");
     std::mt19937_64 random_{7};
 };

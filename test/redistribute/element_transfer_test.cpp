@@ -2,6 +2,7 @@
 #include "redistribute/element_transfer.hpp"
 
 #include "support/seeds.hpp"
+#include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -62,9 +63,9 @@ TEST(ElementTransfers, ConvertInWindows) {
         const local::TransferMode mode{random() % 2 == 0, random() % 2 == 0};
         std::vector<Narrow> before(1 + random() % 20);
         std::vector<Wide> after(before.size());
-        const auto& kernels = element_kernels<Wide>();
+        const auto& kernels = tested_kernels<Wide>();
         const ElementTransfer converting(
-            element_kernels<Narrow>(), kernels,
+            tested_kernels<Narrow>(), kernels,
             {reinterpret_cast<std::byte*>(before.data()), reinterpret_cast<std::byte*>(after.data()), std::ssize(before)});
         converting.along(given.axes, narrow.data(), result.data(), &alpha, mode);
         ElementTransfer(kernels).along(given.axes, wide.data(), expected.data(), &alpha, mode);

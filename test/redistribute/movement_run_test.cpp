@@ -3,6 +3,7 @@
 #include "plan/movement/movement.hpp"
 #include "support/movements.hpp"
 #include "support/tensor_checks.hpp"
+#include "support/test_device.hpp"
 #include "topology/unfold.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ void check_conversion(const Communicator& comm, Movement spec, const std::vector
     Workspace workspace;
     const auto before = comm.traffic().bytes_sent;
     auto result = to;
-    run.run(element_kernels<T>(), {narrow.data(), &element_kernels<S>()}, result.data(), &alpha_and_beta[0], &alpha_and_beta[1], conjugate,
+    run.run(tested_kernels<T>(), {narrow.data(), &tested_kernels<S>()}, result.data(), &alpha_and_beta[0], &alpha_and_beta[1], conjugate,
             workspace);
     EXPECT_EQ(result, expected) << "converted";
     EXPECT_EQ(comm.traffic().bytes_sent - before, run.volume().sent * static_cast<std::int64_t>(sizeof(S)));

@@ -1,10 +1,12 @@
 // Arrays lie in one range of addresses that is protected (mprotect) but for the time that kernels run.
 #include "support/test_device.hpp"
 
-#include "arges/element_kernels.hpp"
+#include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"
+#include "device/device.hpp"
 #include "device/table.hpp"
+#include "interface/world/world_device.hpp"
 #include "local/blas.hpp"
 
 #include <sys/mman.h>
@@ -58,6 +60,23 @@ public:
         return at >= 0 && at < size;
     }
 
+    /// Before a kernel runs.
+    void call() {
+        const std::lock_guard lock(mutex_);
+        ++calls_;
+        if (failing_ != calls_) return;
+        failing_ = 0;
+        throw Error(
+            "starting a kernel on the tests' device: it was told to fail; use no device (Device, --device none, ARGES_DEVICE=none)");
+    }
+    void fail_at(std::int64_t call) { failing_ = call == 0 ? 0 : calls_ + call; }
+    std::int64_t calls() const { return calls_; }
+    std::int64_t free_bytes() const {
+        std::int64_t sum = 0;
+        for (const auto& [begin, length] : free_) sum += length;
+        return sum;
+    }
+
     void enter() {
         const std::lock_guard lock(mutex_);
         if (running_++ == 0) protect(PROT_READ | PROT_WRITE);
@@ -85,11 +104,19 @@ private:
     std::byte* memory_ = nullptr;
     std::map<std::int64_t, std::int64_t> free_;  // begin and length
     int running_ = 0;
+    std::int64_t calls_ = 0, failing_ = 0;
 };
 
 struct OnDevice {
     OnDevice() { Device::the().enter(); }
     ~OnDevice() { Device::the().leave(); }
+    OnDevice(const OnDevice&) = delete;
+    OnDevice& operator=(const OnDevice&) = delete;
+};
+
+struct Kernel {
+    Kernel() { Device::the().call(); }
+    OnDevice here;
 };
 
 const MemorySpace space{.name = "the tests' device",
@@ -97,9 +124,12 @@ const MemorySpace space{.name = "the tests' device",
                         .free = [](void* array, std::int64_t bytes) noexcept { Device::the().give_back(array, bytes); },
                         .copy =
                             [](void* to, const void* from, std::int64_t bytes) {
-                                const OnDevice here;
-                                std::memcpy(to, from, static_cast<std::size_t>(bytes));
-                            }};
+                                device::Failure::the().guarded([&] {
+                                    const OnDevice here;
+                                    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+                                });
+                            },
+                        .memory = [] { return DeviceMemory{.free_bytes = Device::the().free_bytes()}; }};
 
 /// The device's kernels (src/device) in loops: see device/machine.hpp.
 struct Loops {
@@ -107,13 +137,13 @@ struct Loops {
     static bool has(const void* array) { return Device::the().has(array); }
     template <class F>
     static void blocks(std::int64_t count, const F& f) {
-        const OnDevice here;
+        const Kernel here;
         for (std::int64_t block = 0; block < count; ++block)
             for (int thread = 0; thread < device::threads; ++thread) f(block, thread);
     }
     template <class N, class F>
     static void tiles(std::int64_t count, const F& f) {
-        const OnDevice here;
+        const Kernel here;
         std::vector<N> tile(device::tile_elements);
         for (std::int64_t block = 0; block < count; ++block) {
             for (int thread = 0; thread < device::threads; ++thread) f.load(block, thread, tile.data());
@@ -122,7 +152,7 @@ struct Loops {
     }
     template <class F>
     static void trees(std::int64_t groups, const F& f) {
-        const OnDevice here;
+        const Kernel here;
         std::vector<typename F::Value> values(device::threads);
         for (std::int64_t group = 0; group < groups; ++group) {
             for (int thread = 0; thread < device::threads; ++thread) values[thread] = f.partial(group, thread, device::threads);
@@ -133,25 +163,44 @@ struct Loops {
     }
     template <class T>
     static void multiply(const device::MatrixProducts<T>& x) {
-        const OnDevice here;
+        const Kernel here;
         for (std::int64_t i = 0; i < x.count; ++i)
             local::gemm<T>({x.m, x.n, x.k}, x.alpha, {x.a + i * x.step_a, x.lda, x.a_transposed},
                            {x.b + i * x.step_b, x.ldb, x.b_transposed}, x.beta, {x.c + i * x.step_c, x.ldc, false});
     }
 };
 
-template <class T>
-void use_device() {
-    use_element_kernels<T>(nullptr);  // the host's functions are those of the library's own table
-    use_element_kernels<T>(&device::Kernels<Loops, T>::table(element_kernels<T>()));
+bool is_default = false;
+
+const device::Tables& tables() {
+#define TABLE_OF(T) &test_device_kernels<T>(),
+    static const device::Tables all{ARGES_FOR_EACH_ELEMENT_TYPE(TABLE_OF)};
+    return all;
 }
 
 }  // namespace
 
-#define USE_DEVICE(T) use_device<T>();
-void use_test_device() { ARGES_FOR_EACH_ELEMENT_TYPE(USE_DEVICE) }
+void use_test_device() {
+    is_default = true;
+    device::replace_cuda(&tables(), true);
+}
 
-#define USE_HOST(T) use_element_kernels<T>(nullptr);
-void use_host() { ARGES_FOR_EACH_ELEMENT_TYPE(USE_HOST) }
+TestDevice::TestDevice() { device::replace_cuda(&tables(), is_default); }
+TestDevice::~TestDevice() {
+    fail_at(0);
+    if (!is_default) device::replace_cuda(nullptr, false);
+}
+void TestDevice::fail_at(std::int64_t call) { Device::the().fail_at(call); }
+std::int64_t TestDevice::calls() { return Device::the().calls(); }
+
+template <class T>
+const ElementKernels& test_device_kernels() {
+    return device::Kernels<Loops, T>::table(element_kernels<T>());
+}
+
+#define INSTANTIATE(T) template const ElementKernels& test_device_kernels<T>();
+ARGES_FOR_EACH_ELEMENT_TYPE(INSTANTIATE)
+
+const ElementKernels& tested(const ElementKernels& elements) { return WorldDevice(device::default_kind()).kernels(elements); }
 
 }  // namespace arges::test

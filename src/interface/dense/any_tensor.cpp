@@ -101,7 +101,7 @@ void AnyTensor::fill(const Number& value) {
 
 AnyTensor AnyTensor::converted(ElementType element) const {
     const auto& from = any_state_of(*this, "converted");
-    const auto& kernels = element_kernels(element);
+    const auto& kernels = from.is_sparse ? element_kernels(element) : from.world->kernels(element_kernels(element));
     if (from.kernels == &kernels) return *this;
     const CollectiveCall call(from.world->movement_communicator(), "Tensor::converted", *this, element);
     if (from.kernels->is_complex && !kernels.is_complex)
@@ -190,7 +190,7 @@ AnyTensor concatenated(int dimension, const std::vector<const AnyTensor*>& parts
     if (parts.empty()) throw InvalidArgument("concat: no tensors; give at least one");
     parts[0]->world().agree([&] {
         for (const auto* part : parts)
-            if (part->is_sparse() || &part->kernels() != &parts[0]->kernels())
+            if (part->is_sparse() || &part->kernels().on_host() != &parts[0]->kernels().on_host())
                 throw InvalidArgument("concat: tensors of several types; convert them to one, dense");
     });
     return AnyTensor::joined(dimension, parts);

@@ -18,10 +18,4 @@ inline void move_elements(WorldState& world, const ElementKernels& kernels, cons
     run_movement(world, kernels, copy_between(from, to), source, target, nullptr, kernels.zero);
 }
 
-/// Likewise for elements of a type. Collective.
-template <class T>
-void move_elements(WorldState& world, const Layout& from, const T* source, const Layout& to, T* target) {
-    move_elements(world, element_kernels<T>(), from, source, to, target);
-}
-
 }  // namespace arges

@@ -76,13 +76,7 @@ TensorState::TensorState(const ElementKernels& element, World handle, Layout sha
                               " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
     const auto elements = layout.max_local_size();
     const auto needed = std::min(elements, std::numeric_limits<std::int64_t>::max() / element.size) * element.size;
-    const auto left = world->memory_limit() - world->memory_in_use();
-    world->make_room(needed);
-    if (needed > left)
-        throw OutOfMemory((name.empty() ? "tensor" : name) + ": " + std::to_string(needed) + " bytes per rank on top of " +
-                          std::to_string(world->memory_in_use()) + " in use are over the limit of " +
-                          std::to_string(world->memory_limit()) +
-                          "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    world->require_for_tensor(needed, element.space, name.empty() ? "tensor" : name);
     if (!world->dry()) {
         const auto local = layout.local_size(rank());
         const auto* const zero = static_cast<const unsigned char*>(element.zero);
@@ -93,7 +87,7 @@ TensorState::TensorState(const ElementKernels& element, World handle, Layout sha
             element.fill(bytes.data(), local, zero);
     }
     held_ = needed;
-    world->hold(held_);
+    world->hold(held_, element.space);
 }
 
 std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, const World& world, const std::function<Layout()>& layout,
@@ -206,7 +200,8 @@ AnyTensor::AnyTensor(const ElementKernels& kernels, Storage storage, const World
         if (!symmetry.is_given()) check_name(name, storage);
         return new_layout(*world.state(), extents, checked_shape(extents, symmetry.of(order, title), name));
     };
-    state_ = TensorState::make(kernels, world, layout, name);
+    world.size();  // refuses World::outside()
+    state_ = TensorState::make(world.state()->kernels(kernels), world, layout, name);
 }
 
 AnyTensor::AnyTensor(ElementType element, Storage storage, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,

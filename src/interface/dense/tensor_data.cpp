@@ -345,6 +345,7 @@ std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::i
     if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return keys;
     const auto size = state.kernels->size;
     const HostElements elements(state);
+    state.world->device().check();
     const auto for_each = [&](const auto& f) { for_each_element(state.shape(), state.rank(), f); };
     keys.reserve(state.count());
     for_each([&](std::int64_t, const std::vector<std::int64_t>& x) { keys.push_back(key(x)); });
@@ -371,6 +372,7 @@ void AnyTensor::for_each_element_here(const char* where, const std::function<voi
     auto& state = state_of(*this, where);
     if (state.world->dry()) return;
     ChangedHostElements elements(state);
+    state.world->device().check();
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         f(x, element_at(elements.data(), offset, state.kernels->size));
     });

@@ -170,8 +170,9 @@ AnyTensor AnyTensor::with_symmetry(const Symmetry& symmetry) const {
     return AnyTensor(std::move(result));
 }
 
-AnyTensor AnyTensor::converted_to(const ElementKernels& kernels) const {
+AnyTensor AnyTensor::converted_to(const ElementKernels& elements) const {
     const auto& from = state_of(*this, "a tensor from one of another type");
+    const auto& kernels = from.world->kernels(elements);
     const CollectiveCall call(from.world->movement_communicator(), "Tensor", from, std::string_view(kernels.type->name()));
     auto result = TensorState::make(
         kernels, from.world_handle, [&] { return from.layout; }, "");
@@ -200,9 +201,10 @@ SymmetryNode replaced(const SymmetryNode& node, NodeKind hermitian_becomes) {
 
 }  // namespace
 
-AnyTensor AnyTensor::part_of_complex(bool imaginary, const ElementKernels& real) const {
+AnyTensor AnyTensor::part_of_complex(bool imaginary, const ElementKernels& elements) const {
     const auto becomes = imaginary ? NodeKind::antisymmetric : NodeKind::symmetric;
     const auto& given = state_of(*this, "real or imag");
+    const auto& real = given.world->kernels(elements);
     const CollectiveCall call(given.world->movement_communicator(), "real or imag", given, becomes);
     std::vector<SymmetryNode> slots;
     for (const auto& slot : symmetry().slots()) slots.push_back(replaced(slot, becomes));

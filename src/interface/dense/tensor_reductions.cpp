@@ -67,6 +67,7 @@ WideSum global_sum(const TensorState& state, const std::function<WideSum(const E
     if (state.world->dry()) return {};
     WideSum local;
     if (state.shape().is_first_copy(state.rank())) local = weighted_sum(state.shape(), state.rank(), sum_row);
+    state.world->settle(state.kernels->space);
     const auto parts = gathered(state.world->communicator(), std::vector<WideSum>{local});
     return std::accumulate(parts.begin(), parts.end(), WideSum{}, [](const WideSum& a, const WideSum& b) { return weighted(a, 1, b); });
 }
@@ -125,6 +126,7 @@ Candidate extremum(const AnyTensor& tensor, const TensorState& state, Best what)
             consider(tensor.key(x), element_at(elements.data(), offset, kernels.size));
         });
     }
+    state.world->settle(kernels.space);
     const auto keys = gathered(state.world->communicator(), std::vector<std::int64_t>{best.key});
     const auto* const own = static_cast<const std::byte*>(std::as_const(best.value).data());
     const auto values = gathered(state.world->communicator(), std::vector<std::byte>(own, own + kernels.size));
@@ -208,10 +210,10 @@ void AnyTensor::dot_to(const AnyTensor& other, void* element) const {
     if (a.world != b.world) throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " live on different worlds");
     if (a.shape().extents() != b.shape().extents())
         throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " differ in shape; extents must agree");
-    if (a.kernels != b.kernels)
+    if (&a.kernels->on_host() != &b.kernels->on_host())
         throw InvalidArgument("dot: elements of types " + std::string(a.kernels->name) + " and " + b.kernels->name +
                               "; convert one of them");
-    if (a.layout == b.layout) {
+    if (a.layout == b.layout && a.kernels == b.kernels) {
         const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
         return a.kernels->reductions->narrow(global_sum(a, real_sum ? RowSum::real_product : RowSum::product, &b), element);
     }

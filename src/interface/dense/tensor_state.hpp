@@ -42,31 +42,26 @@ class TensorState : public AnyTensorState {
 public:
     /// Zeros. Local; make() is the way to all ranks' state. @throws OutOfMemory
     TensorState(const ElementKernels& kernels, World world, Layout layout, std::string name);
-    /// Zeros in the layout that the function gives. Collective. @throws what the function throws, OutOfMemory, or InvalidArgument if the
-    /// layout or the element type is not the same on all ranks: on every rank
+    /// Zeros in the layout that the function gives, in the memory of the kernels. Collective. @throws what the function throws,
+    /// OutOfMemory, or InvalidArgument if the layout or the element type is not the same on all ranks: on every rank
     static std::shared_ptr<TensorState> make(const ElementKernels& kernels, const World& world, const std::function<Layout()>& layout,
                                              std::string name);
-    /// Likewise for elements of a type.
-    template <class T>
-    static std::shared_ptr<TensorState> make(const World& world, const std::function<Layout()>& layout, std::string name) {
-        return make(element_kernels<T>(), world, layout, std::move(name));
-    }
-    ~TensorState() override { world->hold(-held_); }
+    ~TensorState() override { world->hold(-held_, kernels->space); }
 
     /// Takes over elements that lie in another layout. The account is the same on all ranks. Local.
     void relocate(Layout where, Buffer<std::byte> elements) {
         const auto needed = where.max_local_size() * kernels->size;
-        world->hold(needed - held_);
+        world->hold(needed - held_, kernels->space);
         held_ = needed;
-        if (stays && elements.space() == nullptr && where == layout)
-            return copy_array(bytes.data(), elements.data(), elements.size(), nullptr);
+        const auto* const space = kernels->space != nullptr ? kernels->space : elements.space();
+        if (stays && where == layout) return copy_array(bytes.data(), elements.data(), elements.size(), space);
         layout = std::move(where);
         if (elements.space() == kernels->space) {
             bytes = std::move(elements);
             return;
         }
         bytes = Buffer<std::byte>(elements.size(), kernels->space);
-        copy_array(bytes.data(), elements.data(), elements.size(), kernels->space);
+        copy_array(bytes.data(), elements.data(), elements.size(), space);
     }
     /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Free without hermitian nodes. Local.
     void keep_real();

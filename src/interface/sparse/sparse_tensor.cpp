@@ -27,7 +27,7 @@ void check_lengths(const std::vector<std::int64_t>& lengths, const std::string& 
 
 SparseState::SparseState(const ElementKernels& element, World handle, std::vector<std::int64_t> lengths, const Symmetry& tree,
                          std::string title_)
-    : AnyTensorState(element, std::move(handle), std::move(title_), true), symmetry(checked_symmetry(lengths, tree, title())),
+    : AnyTensorState(element.on_host(), std::move(handle), std::move(title_), true), symmetry(checked_symmetry(lengths, tree, title())),
       values_(element, 0) {
     check_lengths(lengths, title());
     if (!element.has_negative && contains_kind(symmetry, NodeKind::antisymmetric))

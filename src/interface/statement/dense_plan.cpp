@@ -78,7 +78,7 @@ void DensePlan::check_storage(const Term& term) const {
     check_space(output);
     for (const auto& factor : term.factors) {
         check_space(*factor.tensor);
-        if (&kernels == output.kernels || factor.tensor->shape().symmetry().trivial()) continue;
+        if (computes_own() || factor.tensor->shape().symmetry().trivial()) continue;
         if (factor.tensor->world->group_mapping() != GroupMapping::blocks && !factor.tensor->shape().has_padding()) continue;
         throw Unsupported(factor.tensor->title() +
                           ": symmetric groups in blocks have padding, which is zero in sums of numbers only; use the packed way");
@@ -88,7 +88,7 @@ void DensePlan::check_storage(const Term& term) const {
 /// Checks the statement and finds out what identifies its terms.
 void DensePlan::check() {
     for (const auto& term : right) {
-        StatementArguments::check(term, &kernels != output.kernels);
+        StatementArguments::check(term, !computes_own());
         check_storage(term);
         for (const auto& factor : term.factors) aliased = aliased || factor.tensor.get() == left.tensor.get();
     }
@@ -120,7 +120,7 @@ Product DensePlan::product_of(const Term& term) const {
     product.complex = kernels.is_complex;
     product.is_field = kernels.is_field;
     product.has_product = kernels.has_product;
-    product.may_pad = &kernels == output.kernels;
+    product.may_pad = computes_own();
     product.element_bytes = kernels.size;
     const auto& names = left.labels.names();
     const bool whole = std::set<std::string>(names.begin(), names.end()).size() == names.size();
@@ -219,10 +219,10 @@ void DensePlan::make() {
     world.agree(
         [&] {
             check();
-            look_up(world.free_bytes());
+            const auto free = world.free_bytes(kernels.space);
+            look_up(free);
             const bool kept = std::ranges::all_of(terms, [](const auto& term) { return term.prepared && term.prepared->is_ready(); });
-            values = {
-                own_digest(), ~own_digest(), world.free_bytes(), kept ? 1 : 0, world.workspace().capacity(), -world.workspace().capacity()};
+            values = {own_digest(), ~own_digest(), free, kept ? 1 : 0, world.workspace().capacity(), -world.workspace().capacity()};
         },
         values);
     if (values[least_digest] != ~values[inverted_digest]) refuse_differing();
@@ -268,15 +268,27 @@ std::shared_ptr<PreparedTerm> DensePlan::planned(std::size_t i, std::int64_t fre
     if (before && !world.machine().is_worth_planning(static_cast<double>(expected) * before->seconds())) return before;
     if (before && !before->is_for_any_runs()) {
         auto many = kept_for(term, many_runs);
-        if (!many) many = std::make_shared<PreparedTerm>(world, term.product, many_runs, free_bytes);
+        if (!many) many = prepared(term.product, many_runs, free_bytes);
         if (before->plans_like(*many))
             before->set_for_any_runs();
         else
             world.prepared().use(key_for(term.identity, many_runs)) = many;  // to compare with when runs have doubled
     }
     if (before && before->is_for_any_runs()) return before;
-    auto prepared = std::make_shared<PreparedTerm>(world, term.product, expected, free_bytes);
-    return before && before->plans_like(*prepared) ? before : prepared;
+    auto found = prepared(term.product, expected, free_bytes);
+    return before && before->plans_like(*found) ? before : found;
+}
+
+/// A new plan. @throws OutOfMemory which says the memory
+std::shared_ptr<PreparedTerm> DensePlan::prepared(const Product& product, std::int64_t runs, std::int64_t free_bytes) const {
+    try {
+        return std::make_shared<PreparedTerm>(world, product, runs, free_bytes);
+    } catch (const OutOfMemory& error) {
+        if (kernels.space == nullptr) throw;
+        throw OutOfMemory(std::string(error.what()) + "; what it works with lies in the memory of " + kernels.space->name + ", where " +
+                          with_commas(world.device().free_bytes()) +
+                          " bytes are free, and passes through that of the host (Device::memory_limit, --device-memory)");
+    }
 }
 
 std::shared_ptr<PreparedTerm> DensePlan::kept_for(const PlannedTerm& term, std::int64_t runs) const {
@@ -317,15 +329,14 @@ std::string DensePlan::text() const {
 
 std::string DensePlan::explain() {
     check();
-    const auto free_bytes = world.free_bytes();
+    const auto free_bytes = world.free_bytes(kernels.space);
     look_up(free_bytes);
     std::string text;
     if (aliased) text += "note: " + output.title() + " is on both sides, so it is copied first\n";
     if (terms.size() > 1) text += "note: " + std::to_string(terms.size()) + " terms are computed one after the other and added up\n";
     for (std::size_t i = 0; i < terms.size(); ++i) {
         auto& term = terms[i];
-        if (!term.prepared)
-            term.prepared = std::make_shared<PreparedTerm>(world, term.product, term.expected_runs, left_beside_copy(free_bytes));
+        if (!term.prepared) term.prepared = prepared(term.product, term.expected_runs, left_beside_copy(free_bytes));
         text += term.prepared->explain(term.product);
     }
     if (world.size() > 1) text += "agreement of all ranks, seconds " + scientific(agreements() * world.agreement_seconds()) + "\n";

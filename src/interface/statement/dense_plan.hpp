@@ -49,6 +49,8 @@ public:
 
 private:
     void check();
+    /// The output's own sum and product, on the host or not.
+    bool computes_own() const { return &kernels.on_host() == &output.kernels->on_host(); }
     void check_storage(const Term& term) const;
     void check_symmetry();
     void look_up(std::int64_t free_bytes);
@@ -57,6 +59,7 @@ private:
     void expect_runs(const Term& term, PlannedTerm& planned);
     void plan(std::int64_t free_bytes);
     std::shared_ptr<PreparedTerm> planned(std::size_t i, std::int64_t free_bytes) const;
+    std::shared_ptr<PreparedTerm> prepared(const Product& product, std::int64_t runs, std::int64_t free_bytes) const;
     std::shared_ptr<PreparedTerm> kept_for(const PlannedTerm& term, std::int64_t runs) const;
     [[noreturn]] void refuse_differing() const;
     std::string text() const;

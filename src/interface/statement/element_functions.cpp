@@ -283,7 +283,8 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
         return apply_to_sparse(left, operands, result, f, accumulate, rule);
     const CollectiveCall call(left.tensor->world->movement_communicator(), "map", FactorArguments{left, operands},
                               std::string_view(result.type->name()), accumulate, static_cast<int>(rule.over));
-    ElementFunction(left, operands, result, f).run(accumulate, rule.over);
+    ElementFunction(left, operands, left.tensor->world->kernels(result), f).run(accumulate, rule.over);
+    left.tensor->world->settle(left.tensor->kernels->space);
 }
 
 void statements::divide(const Factor& factor, const std::vector<Term>& divisor) {

@@ -80,7 +80,7 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
             check_tensor(factor);
             const auto& world = world_of(factor);
             const auto layout = [&] { return new_layout(*world.state(), {}, Symmetry::none(0)); };
-            const Factor sum{TensorState::make(kernels, world, layout, ""), Labels(""), false};
+            const Factor sum{TensorState::make(world.state()->kernels(kernels), world, layout, ""), Labels(""), false};
             assign(sum, terms, kernels.zero, kernels);
             copy_element(result, sum.tensor->count() > 0 ? HostElements(*sum.tensor).data() : kernels.zero, kernels.size);
             return;
@@ -101,7 +101,7 @@ void assign(const Factor& left, const std::vector<Term>& right, const void* beta
 std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
     check_tensors(left, right);
     if (is_sparse_statement(left, right)) return explain_sparse_statement({left, right, beta, algebra}, {});
-    return DensePlan({left, right, beta, algebra}).explain();
+    return DensePlan({left, right, beta, world_of(left).state()->kernels(algebra)}).explain();
 }
 
 std::string explain_on(std::int64_t ranks, const Factor& left, const std::vector<Term>& right, const ElementKernels& algebra) {

@@ -4,21 +4,10 @@
 
 namespace arges {
 
-OnHost::OnHost(const Factor& left, const std::vector<Term>& right, const ElementKernels& algebra)
-    : left_(left), right_(right), algebra_(&table(algebra)) {
+OnHost::OnHost(const Factor& left, const std::vector<Term>& right) : left_(left), right_(right) {
     replace(left_);
     for (auto& term : right_)
         for (auto& factor : term.factors) replace(factor);
-}
-
-const ElementKernels& OnHost::table(const ElementKernels& kernels) {
-    if (kernels.space == nullptr) return kernels;
-    const auto known = std::find(tables_of_.begin(), tables_of_.end(), &kernels);
-    if (known != tables_of_.end()) return *std::next(tables_.begin(), known - tables_of_.begin());
-    tables_of_.push_back(&kernels);
-    auto& own = tables_.emplace_back(kernels);
-    own.space = nullptr;
-    return own;
 }
 
 void OnHost::replace(Factor& factor) {
@@ -30,7 +19,7 @@ void OnHost::replace(Factor& factor) {
         return;
     }
     factor.tensor = TensorState::make(
-        table(*original->kernels), original->world_handle, [&] { return original->layout; }, original->name);
+        original->kernels->on_host(), original->world_handle, [&] { return original->layout; }, original->name);
     copy_array(factor.tensor->bytes.data(), original->bytes.data(), original->bytes.size(), original->bytes.space());
     copies_.push_back({original, factor.tensor});
 }

@@ -300,9 +300,9 @@ void apply_to_sparse(const Factor& left, const std::vector<Factor>& operands, co
                      const statements::BulkFunction& f, bool accumulate, const statements::SparseRule& rule) {
     const CollectiveCall call(ranks_of(world_of(left)), "map", FactorArguments{left, operands}, rule.over,
                               std::string_view(result.type->name()), accumulate);
-    OnHost here(left, {Term{.factors = operands}}, result);
+    OnHost here(left, {Term{.factors = operands}});
     const auto apply = [&](const Factor& target) {
-        SparseElementFunction(target, here.right()[0].factors, here.algebra(), f, rule).run(accumulate);
+        SparseElementFunction(target, here.right()[0].factors, result.on_host(), f, rule).run(accumulate);
     };
     if (!left.sparse || left.sparse->symmetry.trivial()) {
         apply(here.left());

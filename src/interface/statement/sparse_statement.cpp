@@ -166,7 +166,7 @@ std::string explain_sparse_statement(const StatementArguments& statement, std::o
             throw InvalidArgument(text_of(statement.left) +
                                   ": a term without sparse factors is planned for other ranks in a dry run (World::dry_run)");
         const std::vector<Term> alone{statement.right[t]};
-        text += DensePlan({statement.left, alone, t == 0 ? statement.beta : nullptr, statement.kernels}).explain();
+        text += DensePlan({statement.left, alone, t == 0 ? statement.beta : nullptr, context.world.kernels(statement.kernels)}).explain();
     }
     return text;
 }

@@ -163,7 +163,7 @@ void SparseFactor::read(const ElementKernels& elements) {
 
 std::vector<SparseTerm> checked_terms(const StatementArguments& statement) {
     std::vector<SparseTerm> terms;
-    const bool is_named = statement.kernels.name != element_kernels(statement.left).name;  // tables may be copies for the host
+    const bool is_named = &statement.kernels.on_host() != &element_kernels(statement.left).on_host();
     for (const auto& term : statement.right) {
         check_roles(statement, term);
         statement.check(term, is_named);

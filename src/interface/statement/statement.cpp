@@ -67,12 +67,13 @@ void run_statement(const StatementArguments& arguments) {
     const auto before = traffic();
     std::int64_t working = 0;
     if (is_sparse_statement(arguments.left, arguments.right)) {
-        OnHost here(arguments.left, arguments.right, arguments.kernels);
-        run_sparse_statement({here.left(), here.right(), arguments.beta, here.algebra()});
+        OnHost here(arguments.left, arguments.right);
+        run_sparse_statement({here.left(), here.right(), arguments.beta, arguments.kernels.on_host()});
         here.finish();
     } else {
-        working = run_dense_terms(arguments);
+        working = run_dense_terms({arguments.left, arguments.right, arguments.beta, world.kernels(arguments.kernels)});
     }
+    if (world.device().kind() != DeviceKind::none) world.agree([] {});  // has something failed there?
     const auto after = traffic();
     world.report() = {.bytes_sent = after.bytes_sent - before.bytes_sent,
                       .bytes_planned = world.planned_bytes() - planned,

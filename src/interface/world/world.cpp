@@ -1,6 +1,5 @@
 #include "arges/world.hpp"
 
-#include "arges/element_kernels.hpp"
 #include "arges/machine.hpp"
 #include "arges/mpi_session.hpp"
 #include "base/options.hpp"
@@ -72,7 +71,8 @@ std::string fingerprint(const Layout& layout) {
 
 }  // namespace
 
-WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const MachineModel* constants) : communicator_(comm) {
+WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const std::optional<Device>& on, const MachineModel* constants)
+    : communicator_(comm) {
     size_ = communicator_->size();
     const CollectiveCall call(movement_communicator(), "World", given.lengths(), static_cast<std::uint64_t>(order));
     const auto [torus, rank] = world_order(*communicator_, given, order);
@@ -81,17 +81,18 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const
     const auto per_node = communicator_->ranks_per_node();
     std::int64_t limit = 0;
     std::string machine;
-    auto device = DeviceKind::none;
     agree([&] {
         group_mapping_ = group_mapping_option();
-        device = device_option();
-        if (device != DeviceKind::none) static_cast<void>(element_kernels<double>());  // is there one?
+        if (on && on->memory_limit < 0)
+            throw InvalidArgument("Device: a memory limit of " + std::to_string(on->memory_limit) + " bytes; it must not be negative");
+        device_ = WorldDevice(on ? on->kind : device::default_kind());
         if (rank_ == 0) machine = to_text(constants ? *constants : stored_machine());
         limit = memory_limit_option().value_or(0);
         trace_ = Trace::from_option(rank_, process_number());
     });
-    if (!communicator_->all_equal(2 * static_cast<std::uint64_t>(group_mapping_) + static_cast<std::uint64_t>(device)))
-        throw InvalidArgument("ARGES_GROUP_MAPPING or ARGES_DEVICE differs between ranks; set them to the same on every rank, or on none");
+    if (!communicator_->all_equal(2 * static_cast<std::uint64_t>(group_mapping_) + static_cast<std::uint64_t>(device_.kind())))
+        throw InvalidArgument(
+            "ARGES_GROUP_MAPPING or ARGES_DEVICE differs between ranks, or the Device of a World; use the same on every rank");
     communicator_->broadcast(machine, 0);
     machine_ = among_ranks(parse_machine_model(machine, "rank 0"), size_, per_node);
     local::set_contraction_costs(
@@ -100,6 +101,15 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const
     local_ = {communicator_->maximum(omp_get_max_threads())};
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
     memory_limit_ = communicator_->minimum(limit);
+    if (device_.kind() != DeviceKind::none) take_device_memory(on ? on->memory_limit : 0);
+}
+
+void WorldState::take_device_memory(std::int64_t limit) {
+    const auto ranks_on_node = communicator_->ranks_on_my_node();
+    agree([&] {
+        if (limit == 0) limit = device_.free_share(ranks_on_node);
+    });
+    device_.set_limit(communicator_->minimum(limit));
 }
 
 WorldState::WorldState(const PlannedMachine& given) {
@@ -125,10 +135,22 @@ void WorldState::take_topology(const Torus& given, std::int64_t ranks_per_node) 
 }
 
 void WorldState::agree(const std::function<void()>& work, std::span<std::int64_t> minima) const {
-    if (communicator_)
-        communicator_->agree(work, minima);
-    else
-        work();
+    if (!communicator_) return work();
+    communicator_->agree(
+        [&] {
+            try {
+                work();
+            } catch (...) {
+                device_.check();  // which may be why
+                throw;
+            }
+            device_.check();
+        },
+        minima);
+}
+
+void WorldState::settle(const MemorySpace* space) const {
+    if (space != nullptr) agree([] {});
 }
 
 Layout WorldState::intern(Layout layout) {
@@ -144,6 +166,18 @@ void WorldState::require_free(std::int64_t bytes, const std::string& what) {
         throw OutOfMemory(what + ": " + std::to_string(bytes) + " bytes on a rank are over the memory limit, which leaves " +
                           std::to_string(free_bytes()) +
                           "; take a part of the tensor, use more ranks, or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+}
+
+void WorldState::require_for_tensor(std::int64_t bytes, const MemorySpace* space, const std::string& title) {
+    const auto in_use = space == nullptr ? in_use_ : device_.in_use(), limit = space == nullptr ? memory_limit_ : device_.limit();
+    if (space == nullptr) make_room(bytes);
+    if (bytes <= limit - in_use) return;
+    const auto text = title + ": " + std::to_string(bytes) + " bytes per rank on top of " + std::to_string(in_use) +
+                      " in use are over the limit of " + std::to_string(limit);
+    if (space == nullptr) throw OutOfMemory(text + "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    throw OutOfMemory(text + " in the memory of " + space->name +
+                      "; use more ranks, raise the limit (Device::memory_limit, --device-memory) or use no device (--device none, "
+                      "ARGES_DEVICE=none)");
 }
 
 void WorldState::require_everywhere(std::int64_t bytes, const std::string& what) {
@@ -202,7 +236,8 @@ void WorldState::hold_lists(std::int64_t bytes) {
     note_working(0);
 }
 
-void WorldState::hold(std::int64_t bytes) {
+void WorldState::hold(std::int64_t bytes, const MemorySpace* space) {
+    if (space != nullptr) return device_.hold(bytes);
     in_use_ += bytes;
     note_working(0);
 }
@@ -220,7 +255,11 @@ void WorldState::note_plan(std::int64_t bytes, std::int64_t building) {
 }
 
 World::World(MPI_Comm comm, const Torus& torus, RankOrder order) : state_(std::make_shared<WorldState>(comm, torus, order)) {}
-World::World(const MachineModel& machine) : state_(std::make_shared<WorldState>(MPI_COMM_WORLD, Torus(), RankOrder::given, &machine)) {}
+World::World(MPI_Comm comm, const Device& device, const Torus& torus, RankOrder order)
+    : state_(std::make_shared<WorldState>(comm, torus, order, device)) {}
+World::World(const Device& device, const Torus& torus) : World(MPI_COMM_WORLD, device, torus) {}
+World::World(const MachineModel& machine)
+    : state_(std::make_shared<WorldState>(MPI_COMM_WORLD, Torus(), RankOrder::given, std::nullopt, &machine)) {}
 World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
 World World::outside() { return World(std::shared_ptr<WorldState>()); }
 World World::dry_run(const PlannedMachine& machine) { return World(std::make_shared<WorldState>(machine)); }
@@ -233,6 +272,8 @@ MPI_Comm World::communicator() const { return present(state_).dry() ? MPI_COMM_N
 std::int64_t World::memory_limit() const { return present(state_).memory_limit(); }
 std::int64_t World::memory_in_use() const { return present(state_).memory_in_use(); }
 std::int64_t World::memory_peak() const { return present(state_).memory_peak(); }
+Device World::device() const { return Device(present(state_).device().kind(), state_->device().limit()); }
+std::int64_t World::device_memory_in_use() const { return present(state_).device().in_use(); }
 void World::reset_peak() { present(state_).reset_peak(); }
 const OperationReport& World::last_report() const { return present(state_).report(); }
 

@@ -6,6 +6,7 @@
 #include "base/recent_map.hpp"
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
+#include "interface/world/world_device.hpp"
 #include "layout/layout.hpp"
 #include "plan/product/plan_options.hpp"
 #include "plan/sparse/sparse_step.hpp"
@@ -29,8 +30,10 @@ class Trace;
 /// Communicator, torus, memory accounts, and what is kept between statements: layouts, plans, workspace.
 class WorldState {
 public:
+    /// @param device     none: what ARGES_DEVICE says
     /// @param constants  of the machine; null: the stored ones
-    WorldState(MPI_Comm comm, const Torus& torus, RankOrder order, const MachineModel* constants = nullptr);
+    WorldState(MPI_Comm comm, const Torus& torus, RankOrder order, const std::optional<Device>& device = {},
+               const MachineModel* constants = nullptr);
     explicit WorldState(const PlannedMachine& machine);
 
     std::int64_t size() const { return size_; }
@@ -45,8 +48,18 @@ public:
     /// The communicator where there are several ranks, else null.
     const Communicator* movement_communicator() const { return !dry() && size_ > 1 ? &*communicator_ : nullptr; }
 
-    /// Runs local work that may throw; every rank throws if one does. `minima` as in Communicator::agree(). Collective.
+    /// Runs local work that may throw; every rank throws if one does, or if something has failed on its device. `minima` as in
+    /// Communicator::agree(). Collective.
     void agree(const std::function<void()>& work, std::span<std::int64_t> minima = {}) const;
+
+    /// Has all ranks hear of what has failed on a device; for elements on the host nothing. Collective.
+    void settle(const MemorySpace* space) const;
+
+    /// The device, whose account tensors keep.
+    WorldDevice& device() { return device_; }
+    const WorldDevice& device() const { return device_; }
+    /// The table of kernels that new dense tensors of these elements have, and that statements compute with.
+    const ElementKernels& kernels(const ElementKernels& elements) const { return device_.kernels(elements); }
 
     /// The one copy of a layout; equal layouts get the same address. Local.
     Layout intern(Layout layout);
@@ -83,10 +96,16 @@ public:
     std::int64_t memory_in_use() const { return in_use_; }
     /// What operations may take on this rank beside its tensors, in bytes.
     std::int64_t free_bytes() const { return std::max<std::int64_t>(0, memory_limit_ - in_use_); }
+    /// Likewise for elements that lie in a space: what passes between ranks lies on the host, too.
+    std::int64_t free_bytes(const MemorySpace* space) const {
+        return space == nullptr ? free_bytes() : std::min(free_bytes(), device_.free_bytes());
+    }
     /// Makes room, see make_room(). @throws OutOfMemory if an operation wants more bytes than are free. Local.
     /// @param what  it is for, e.g. "A: gather"
     void require_free(std::int64_t bytes, const std::string& what);
-    /// The same where all ranks decide alike, by the rank that has least. Collective.
+    /// Makes room for the elements of a tensor. Local; the same on all ranks. @throws OutOfMemory which says the memory
+    void require_for_tensor(std::int64_t bytes, const MemorySpace* space, const std::string& title);
+    /// What require_free() does where all ranks decide alike, by the rank that has least. Collective.
     void require_everywhere(std::int64_t bytes, const std::string& what);
     std::int64_t memory_peak() const { return peak_; }
     void reset_peak() {
@@ -103,8 +122,8 @@ public:
     void hold_lists(std::int64_t bytes);
     std::int64_t kept_lists() const { return kept_lists_; }
     std::int64_t kept_workspace() const { return kept_workspace_; }
-    /// Accounts for memory that tensors hold (negative: give back).
-    void hold(std::int64_t bytes);
+    /// Accounts for memory that tensors hold (negative: give back). @param space  where; null: on the host
+    void hold(std::int64_t bytes, const MemorySpace* space = nullptr);
     /// Accounts for working memory of an operation. @param from_workspace  the part of it that is kept for later operations
     /// @param passing  what it takes in addition without an account, see PreparedTerm::passing_bytes()
     void note_working(std::int64_t bytes, std::int64_t from_workspace = 0, std::int64_t passing = 0);
@@ -133,8 +152,11 @@ public:
 
 private:
     void take_topology(const Torus& given, std::int64_t ranks_per_node);
+    /// @param limit  what this rank was given; 0: nothing
+    void take_device_memory(std::int64_t limit);
 
     std::optional<Communicator> communicator_;
+    WorldDevice device_;
     std::int64_t size_ = 1, rank_ = 0;
     Torus torus_;
     std::vector<RankGrid> grids_;

@@ -108,7 +108,8 @@ AnyTensor CheckpointReader::read(ElementType type, const std::string& name) cons
     const CollectiveCall call(ranks_of(s.world), "CheckpointReader::read", name);
     const StoredTensor* stored = nullptr;
     s.file.comm().agree([&] { stored = &s.find_of_type(name, element_kernels(type)); });
-    const auto tensor = new_tensor(element_kernels(type), s.world, stored->shape.extents, stored->shape.symmetry, name);
+    const auto tensor =
+        new_tensor(s.world.state()->kernels(element_kernels(type)), s.world, stored->shape.extents, stored->shape.symmetry, name);
     s.load(*stored, *tensor);
     return AnyTensor(tensor);
 }

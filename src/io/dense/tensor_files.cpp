@@ -98,7 +98,7 @@ std::shared_ptr<TensorState> read_array(ElementType type, const World& world, co
     if (found.array.type.is_complex() && !kernels.is_complex)
         throw InvalidArgument(file.path() + ": the array is of " + found.array.type.name() +
                               ", but the tensor is real; read it as a tensor of complex numbers, or save its real part");
-    const auto tensor = new_tensor(kernels, world, found.array.extents, {}, name);
+    const auto tensor = new_tensor(world.state()->kernels(kernels), world, found.array.extents, {}, name);
     std::optional<ArrayReader> reader;
     file.comm().agree([&] { reader.emplace(file, found.array); });
     const auto slab_bytes = SlabExchange::slab_bytes_within(tensor->world->least_free_bytes());

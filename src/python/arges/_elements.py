@@ -46,10 +46,25 @@ class Elements(Stored):
         return array if dtype is None or dtype == array.dtype else array.astype(dtype)
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
+        there = _core.device_array(self._h) if not copy and dl_device in (None, self.__dlpack_device__()) else None
+        if there is not None:
+            return there.__dlpack__()
         return self.numpy(copy=copy).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        place = _core.device_address(self._h)
+        return (1, 0) if place is None else (2, place[1])
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The elements of a dense tensor on a device, where one rank has them all, for CuPy, torch, Numba; they stay there."""
+        place = _core.device_address(self._h)
+        if place is None:
+            raise AttributeError("__cuda_array_interface__: the elements do not lie as an array on a device")
+        steps = [self.dtype.itemsize]
+        for n in self.shape:
+            steps.append(steps[-1] * max(n, 1))
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (place[0], False), "version": 3, "strides": tuple(steps[:-1])}
 
     def tolist(self) -> Any:
         """The elements as nested lists of numbers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, Callable, Iterable, Sequence
 
@@ -78,6 +79,10 @@ def tensor(
     if isinstance(data, Tensor):
         return _of_tensor(data, dtype, symmetry, letters, name, own, copy)
     data = without_tensors(data)
+    if hasattr(data, "__cuda_array_interface__"):
+        found = own.agree(lambda: _on_device(data, dtype, copy), same=False)
+        whole = Tensor._of(_core.from_device_array(own._w, *found, name), own)
+        return whole if symmetry is None else _checked_symmetry(whole, symmetry, letters)
 
     def prepare() -> tuple[np.ndarray, bool]:
         array = np.from_dlpack(data) if hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray) else np.asarray(data)
@@ -100,6 +105,23 @@ def tensor(
     if copy is False and not (is_shared and np.shares_memory(result.numpy(), array)):
         raise ValueError("this array cannot be taken over as it is; see tensor()")
     return result if symmetry is None else _checked_symmetry(result, symmetry, letters)
+
+
+def _on_device(data: Any, dtype: Any, copy: bool | None) -> tuple[int, int, list[int], list[int]]:
+    """Address, element type, shape, and steps in elements of an array on a device, by CUDA's array interface."""
+    if copy is False:
+        raise ValueError("an array on a device is copied; see tensor()")
+    has = data.__cuda_array_interface__
+    own = np.dtype(has["typestr"])
+    if dtype is not None and np.dtype(dtype) != own:
+        raise TypeError(f"an array of {own} on a device as {np.dtype(dtype)}; convert it there, or the tensor by astype()")
+    shape = [int(n) for n in has["shape"]]
+    steps = has.get("strides")
+    if steps is None:
+        steps = [own.itemsize * math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    if any(step % own.itemsize for step in steps):
+        raise ValueError("an array on a device whose elements do not lie at multiples of their size; copy it there")
+    return has["data"][0], type_number(own), shape, [int(step) // own.itemsize for step in steps]
 
 
 def _of_tensor(

@@ -25,13 +25,18 @@ class World:
     comm: a communicator of mpi4py, or its Fortran handle (an int); None: all processes. MPI is initialised if nobody has done so; a
         script that was not started by ``mpiexec`` is one process.
     torus: shape of the machine, e.g. (4, 4, 2); None: detected.
-    Raises InvalidArgument if the torus does not hold the ranks.
+    device: "cuda" puts the elements of dense tensors of float32, float64, complex64 and complex128 into the memory of an NVIDIA device, "none"
+        into that of the host; None: what ARGES_DEVICE says.
+    device_memory: limit in bytes on what one rank holds on the device; 0: its part of what is free there.
+    Raises InvalidArgument if the torus does not hold the ranks, if there is no such device, or ranks give different ones.
     """
 
     __slots__ = ("_w", "_is_single", "_is_dry_run", "__weakref__")
 
-    def __init__(self, comm: Any = None, torus: Iterable[int] | None = None) -> None:
-        self._set(_core.World.make(_handle_of(comm), list(torus or ())))
+    def __init__(
+        self, comm: Any = None, torus: Iterable[int] | None = None, *, device: str | None = None, device_memory: int = 0
+    ) -> None:
+        self._set(_core.World.make(_handle_of(comm), list(torus or ()), device, int(device_memory)))
         if _core.mpi_is_ours() and not self._is_single:
             _end_job_on_errors()
 
@@ -93,6 +98,21 @@ class World:
     @memory_limit.setter
     def memory_limit(self, limit: int) -> None:
         self._w.set_memory_limit(int(limit))
+
+    @property
+    def device(self) -> str:
+        """Where dense tensors of floating-point numbers have their elements: "none" or "cuda"."""
+        return self._w.device
+
+    @property
+    def device_memory_limit(self) -> int:
+        """Limit in bytes on what tensors and operations hold on the device on one rank; 0 without one."""
+        return self._w.device_memory_limit
+
+    @property
+    def device_memory_in_use(self) -> int:
+        """Bytes that tensors hold on the device on this rank."""
+        return self._w.device_memory_in_use
 
     @property
     def memory_in_use(self) -> int:
