@@ -19,7 +19,8 @@ void check(cudaError_t status, const char* what) {
     if (status == cudaSuccess) return;
     cudaGetLastError();  // else the next call has it again
     const auto text = std::string(what) + " on the CUDA device: " + cudaGetErrorString(status);
-    if (status == cudaErrorMemoryAllocation) throw OutOfMemory(text + "; use more ranks or smaller tensors");
+    if (status == cudaErrorMemoryAllocation)
+        throw OutOfMemory(text + "; use more ranks or smaller tensors, or use no device (Device, --device none, ARGES_DEVICE=none)");
     throw Error(text + cure);
 }
 
@@ -45,6 +46,7 @@ public:
         return *device;
     }
     cudaStream_t stream() const { return stream_; }
+    void* nothing() const { return nothing_; }
     /// What its pool keeps for the next arrays is free, too.
     DeviceMemory memory() const {
         std::size_t free = 0, all = 0;
@@ -78,11 +80,13 @@ private:
         check(cudaDeviceGetDefaultMemPool(&pool, number_), "its memory");
         auto kept = UINT64_MAX;  // what is given back serves the next array
         check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "its memory");
+        check(cudaMalloc(&nothing_, 256), "its memory");
         check(cublasCreate(&blas_));
         check(cublasSetStream(blas_, stream_));
     }
 
     int number_ = 0, devices_ = 1;
+    void* nothing_ = nullptr;
     cudaStream_t stream_ = nullptr;
     cublasHandle_t blas_ = nullptr;
     std::mutex blas_mutex_;
@@ -171,19 +175,20 @@ struct Cuda {
     }
 
 private:
+    /// Where there is no memory an array that nothing will touch: see failure.hpp.
     static void* allocate(std::int64_t bytes) {
-        void* array = nullptr;
-        const auto status = cudaMallocAsync(&array, static_cast<std::size_t>(bytes), Device::the().stream());
-        if (status == cudaErrorMemoryAllocation) {
-            cudaGetLastError();
-            return nullptr;
-        }
-        check(status, "allocating memory");
-        return array;
+        auto& device = Device::the();
+        void* const array = Failure::the().guarded([&] {
+            void* made = nullptr;
+            check(cudaMallocAsync(&made, static_cast<std::size_t>(bytes), device.stream()),
+                  ("allocating " + std::to_string(bytes) + " bytes").c_str());
+            return made;
+        });
+        return array != nullptr ? array : device.nothing();
     }
     static void give_back(void* array, std::int64_t) noexcept {
         try {
-            cudaFreeAsync(array, Device::the().stream());
+            if (array != Device::the().nothing()) cudaFreeAsync(array, Device::the().stream());
         } catch (const Error&) {  // whoever works with the device next hears of it
         }
     }

@@ -33,25 +33,37 @@ protected:
         return "";
     }
 
-    /// Each kernel of the last rank fails in turn.
+    /// What may fail on a device, the text of it, and how often it has come.
+    struct Kind {
+        const char *name, *text;
+        void (*fail_at)(std::int64_t call);
+        std::int64_t (*count)();
+    };
+
+    /// Each kernel and each allocation of the last rank fails in turn.
     void check(const char* what, const std::function<void()>& work) {
+        for (const Kind& kind : {Kind{"kernel", "it was told to fail", TestDevice::fail_at, TestDevice::calls},
+                                 Kind{"allocation", "bytes on the tests' device", TestDevice::fail_allocation_at, TestDevice::allocations}})
+            check(what, kind, work);
+    }
+    void check(const char* what, const Kind& kind, const std::function<void()>& work) {
         const bool fails_here = world.rank() == world.size() - 1;
         work();  // plans are kept from now on
-        const auto before = TestDevice::calls();
+        const auto before = kind.count();
         work();
-        const auto kernels = world.maximum(fails_here ? TestDevice::calls() - before : 0);
-        for (std::int64_t k = 1; k <= std::min<std::int64_t>(kernels, 12); ++k) {
-            if (fails_here) TestDevice::fail_at(k);
+        const auto count = world.maximum(fails_here ? kind.count() - before : 0);
+        for (std::int64_t k = 1; k <= std::min<std::int64_t>(count, 12); ++k) {
+            if (fails_here) kind.fail_at(k);
             const auto message = caught([&] {
                 work();
                 world.agree([] {});  // a call that gives no numbers may leave it to the next one
             });
-            TestDevice::fail_at(0);
-            EXPECT_EQ(message.find("it was told to fail; use no device (Device, --device none, ARGES_DEVICE=none)") != std::string::npos,
-                      true)
-                << what << ", kernel " << k << ": " << message;
-            EXPECT_EQ(world.from_first(message), message) << what << ", kernel " << k;
-            EXPECT_EQ(caught([&] { world.agree([] {}); }), "") << what << ", kernel " << k;
+            kind.fail_at(0);
+            const auto where = std::string(what) + ", " + kind.name + " " + std::to_string(k) + ": " + message;
+            EXPECT_NE(message.find(kind.text), std::string::npos) << where;
+            EXPECT_NE(message.find("use no device (Device, --device none, ARGES_DEVICE=none)"), std::string::npos) << where;
+            EXPECT_EQ(world.from_first(message), message) << where;
+            EXPECT_EQ(caught([&] { world.agree([] {}); }), "") << where;
         }
         EXPECT_EQ(N.gather(), whole);
         EXPECT_EQ(caught(work), "") << what;

@@ -28,8 +28,20 @@ public:
         return device;
     }
 
+    /// Where there is no memory an array that nothing will touch, as of a real device.
     void* allocate(std::int64_t bytes) {
+        void* const array = device::Failure::the().guarded([&] { return found(bytes); });
+        return array != nullptr ? array : memory_ + size;
+    }
+
+    void* found(std::int64_t bytes) {
         const std::lock_guard lock(mutex_);
+        ++allocations_;
+        const auto refuse = [&] {
+            return OutOfMemory("allocating " + std::to_string(bytes) +
+                               " bytes on the tests' device; use no device (Device, --device none, ARGES_DEVICE=none)");
+        };
+        if (failing_allocation_ == allocations_) throw refuse();
         const auto whole = Workspace::padded(bytes);
         for (auto it = free_.begin(); it != free_.end(); ++it) {
             const auto [begin, length] = *it;
@@ -38,10 +50,11 @@ public:
             if (length > whole) free_[begin + whole] = length - whole;
             return memory_ + begin;
         }
-        return nullptr;
+        throw refuse();
     }
 
     void give_back(void* array, std::int64_t bytes) {
+        if (array == memory_ + size) return;
         const std::lock_guard lock(mutex_);
         auto it = free_.emplace(static_cast<std::byte*>(array) - memory_, Workspace::padded(bytes)).first;
         if (const auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
@@ -57,7 +70,7 @@ public:
 
     bool has(const void* array) const {
         const auto at = static_cast<const std::byte*>(array) - memory_;
-        return at >= 0 && at < size;
+        return at >= 0 && at <= size;
     }
 
     /// Before a kernel runs.
@@ -70,6 +83,8 @@ public:
             "starting a kernel on the tests' device: it was told to fail; use no device (Device, --device none, ARGES_DEVICE=none)");
     }
     void fail_at(std::int64_t call) { failing_ = call == 0 ? 0 : calls_ + call; }
+    void fail_allocation_at(std::int64_t call) { failing_allocation_ = call == 0 ? 0 : allocations_ + call; }
+    std::int64_t allocations() const { return allocations_; }
     std::int64_t calls() const { return calls_; }
     std::int64_t free_bytes() const {
         std::int64_t sum = 0;
@@ -90,7 +105,7 @@ private:
     static constexpr std::int64_t size = std::int64_t{1} << 34;
 
     Device() {
-        void* const memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* const memory = mmap(nullptr, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) std::abort();
         madvise(memory, size, MADV_HUGEPAGE);  // what protect() costs grows with the number of pages in use
         memory_ = static_cast<std::byte*>(memory);
@@ -104,7 +119,7 @@ private:
     std::byte* memory_ = nullptr;
     std::map<std::int64_t, std::int64_t> free_;  // begin and length
     int running_ = 0;
-    std::int64_t calls_ = 0, failing_ = 0;
+    std::int64_t calls_ = 0, failing_ = 0, allocations_ = 0, failing_allocation_ = 0;
 };
 
 struct OnDevice {
@@ -188,9 +203,12 @@ void use_test_device() {
 TestDevice::TestDevice() { device::replace_cuda(&tables(), is_default); }
 TestDevice::~TestDevice() {
     fail_at(0);
+    fail_allocation_at(0);
     if (!is_default) device::replace_cuda(nullptr, false);
 }
 void TestDevice::fail_at(std::int64_t call) { Device::the().fail_at(call); }
+void TestDevice::fail_allocation_at(std::int64_t call) { Device::the().fail_allocation_at(call); }
+std::int64_t TestDevice::allocations() { return Device::the().allocations(); }
 std::int64_t TestDevice::calls() { return Device::the().calls(); }
 
 template <class T>

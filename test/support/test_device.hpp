@@ -21,8 +21,11 @@ public:
     TestDevice& operator=(const TestDevice&) = delete;
     /// The `call`th kernel from now on fails on this rank, once; 0: none does.
     static void fail_at(std::int64_t call);
-    /// Kernels that this rank has run.
+    /// Likewise the `call`th array, for which there is no memory.
+    static void fail_allocation_at(std::int64_t call);
+    /// Kernels that this rank has run, and arrays that it has taken.
     static std::int64_t calls();
+    static std::int64_t allocations();
 };
 
 /// The table of float, double or a complex type for the tests' device.
