@@ -15,9 +15,9 @@ enum class DeviceKind : std::uint8_t {
 
 /// What a World is made with: World(MPI_COMM_WORLD, Device(DeviceKind::cuda)).
 struct Device {
-    explicit Device(DeviceKind where, std::int64_t limit = 0) : kind(where), memory_limit(limit) {}
+    explicit Device(DeviceKind where, std::int64_t limit = 0) : kind(where), memory_limit(limit) {}  ///< of a kind, with memory_limit
 
-    DeviceKind kind;
+    DeviceKind kind;  ///< where elements lie
     /// Bytes that tensors and operations hold in the device's memory on one rank; 0: what is free there, divided by the ranks that share
     /// it.
     std::int64_t memory_limit;
@@ -26,7 +26,7 @@ struct Device {
 /// "none" or "cuda".
 std::string to_string(DeviceKind kind);
 
-/// Reads none or cuda. @param what  it is for, e.g. "--device" @throws InvalidArgument with that name for any other text
+/// A kind by its name. @param text none or cuda @param what it is for, e.g. "--device" @throws InvalidArgument with that for other texts
 DeviceKind parse_device(const std::string& text, const std::string& what);
 
 }  // namespace arges

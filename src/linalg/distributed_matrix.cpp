@@ -137,6 +137,7 @@ AnyTensor store(const World& world, DistributedMatrix&& matrix, const std::vecto
         if (!adopted) exchange.scatter(kernels, matrix.data(), elements.data(), adjoint, state.workspace());
     }
     result->relocate(layout, std::move(elements));
+    state.settle(result->kernels->space);
     return AnyTensor(std::move(result));
 }
 

@@ -21,6 +21,7 @@ World made_world(std::optional<std::int64_t> comm, const Extents& torus, const s
         session = std::make_unique<MpiSession>(argc, argv);
     }
     const Torus shape = torus.empty() ? Torus() : Torus(torus);
+    if (!device && memory != 0) throw InvalidArgument("World: device_memory without a device; give device=\"cuda\", too");
     if (!device) return World(communicator_of_fortran(comm), shape);
     return World(communicator_of_fortran(comm), Device(parse_device(*device, "device"), memory), shape);
 }

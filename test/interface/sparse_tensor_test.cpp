@@ -95,26 +95,26 @@ void apply(Map& map, const Batch& batch, Duplicates duplicates, std::int64_t ran
         }
 }
 
-const std::vector<Numbers> shapes{
+const std::vector<Numbers> lengths_of_tensors{
     {7}, {1}, {13, 11}, {5, 0, 3}, {31, 2, 17}, {4, 5, 3, 6}, {2, 3, 2, 5, 3}, {3, 2, 2, 3, 2, 4}, {1, 1, 1}, {1000003, 999983, 7}};
 
 TEST(SparseTensor, HoldsWhatIsWrittenFromAnyRank) {
     const World world;
-    for (std::size_t s = 0; s < shapes.size(); ++s)
+    for (std::size_t s = 0; s < lengths_of_tensors.size(); ++s)
         for (auto duplicates : {Duplicates::sum, Duplicates::keep_first}) {
             SCOPED_TRACE(s);
             Random random(10 * s + (duplicates == Duplicates::sum ? 1 : 2));
-            SparseTensor<double> X(world, shapes[s], "X");
+            SparseTensor<double> X(world, lengths_of_tensors[s], "X");
             Map map;
             for (int round = 0; round < 4; ++round) {
-                const auto batch = random_batch(random, shapes[s], round == 2 ? 0 : 1 + random.below(60), world.size());
+                const auto batch = random_batch(random, lengths_of_tensors[s], round == 2 ? 0 : 1 + random.below(60), world.size());
                 write_batch(X, batch, round % 2 == 0, duplicates);
                 apply(map, batch, duplicates, world.size());
-                EXPECT_EQ(X.gather(), entries_of(map, shapes[s].size()));
+                EXPECT_EQ(X.gather(), entries_of(map, lengths_of_tensors[s].size()));
                 EXPECT_EQ(X.nonzeros(), static_cast<std::int64_t>(map.size()));
                 double sum = 0, squares = 0, size = 1;
                 for (const auto& [index, value] : map) sum += value, squares += value * value;
-                for (auto n : shapes[s]) size *= static_cast<double>(n);
+                for (auto n : lengths_of_tensors[s]) size *= static_cast<double>(n);
                 EXPECT_EQ(X.sum(), sum);  // exact: eighths
                 EXPECT_NEAR(X.norm(), std::sqrt(squares), 1e-12 * (1 + std::sqrt(squares)));
                 EXPECT_DOUBLE_EQ(X.density(), size > 0 ? static_cast<double>(map.size()) / size : 0);

@@ -119,7 +119,7 @@ TEST(Worlds, AreMadeForAMachine) {
 }
 
 TEST(Worlds, KeepAnAccountOfMemory) {
-    World world;
+    World world{Device(DeviceKind::none)};
     EXPECT_EQ(world.memory_in_use(), 0);
     {
         const Tensor<double> A(world, {64, 64});

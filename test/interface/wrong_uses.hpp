@@ -34,7 +34,7 @@ struct Scene {
 };
 
 inline Scene make_scene() {
-    const World world, other, small;
+    const World world, other, small{Device(DeviceKind::none)};  // with a limit on the memory of the host
     auto real = [&](const World& w, std::vector<std::int64_t> n, const char* names, const char* tree, const char* name) {
         Tensor<double> t(w, std::move(n), names, tree, name);
         t.fill_random(7);

@@ -116,6 +116,7 @@ TEST(WrongUses, OfExtentsAndMemoryAreRefused) {
         {ARGES_USE(Environment e("ARGES_MEMORY_LIMIT", "2 gigabytes"); World w), invalid, {"ARGES_MEMORY_LIMIT", "not a size"}},
         {ARGES_USE(Environment e("ARGES_GROUP_MAPPING", "cyclic"); World w), invalid, {"\"cyclic\"", "use packed, blocks or best"}},
         {ARGES_USE(Environment e("ARGES_DEVICE", "opencl"); World w), invalid, {"\"opencl\"", "use cuda or none"}},
+        {ARGES_USE(World w(Device(DeviceKind::none, -1))), invalid, {"-1 bytes", "must not be negative"}},
         {ARGES_USE(Environment e("ARGES_RANK_ORDER", "node"); World w), invalid, {"\"node\"", "use given or machine"}},
         {ARGES_USE(Environment e("ARGES_COORDINATES", "/nowhere/xyz"); World w), invalid, {"/nowhere/xyz", "cannot be read", "unset it"}},
     });

@@ -81,6 +81,8 @@ def test_a_world_says_its_device(world):
     close(arges.from_dlpack(np.arange(4.0)).numpy(), np.arange(4.0))
     with pytest.raises(arges.InvalidArgument, match="use cuda or none"):
         arges.World(device="opencl")
+    with pytest.raises(arges.InvalidArgument, match="without a device"):
+        arges.World(device_memory=1 << 20)
 
 
 def test_arrays_on_devices_need_a_world_there():

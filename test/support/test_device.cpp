@@ -31,7 +31,7 @@ public:
     /// Where there is no memory an array that nothing will touch, as of a real device.
     void* allocate(std::int64_t bytes) {
         void* const array = device::Failure::the().guarded([&] { return found(bytes); });
-        return array != nullptr ? array : memory_ + size;
+        return array != nullptr ? array : nothing();
     }
 
     void* found(std::int64_t bytes) {
@@ -54,7 +54,7 @@ public:
     }
 
     void give_back(void* array, std::int64_t bytes) {
-        if (array == memory_ + size) return;
+        if (array == nothing()) return;
         const std::lock_guard lock(mutex_);
         auto it = free_.emplace(static_cast<std::byte*>(array) - memory_, Workspace::padded(bytes)).first;
         if (const auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
@@ -70,7 +70,7 @@ public:
 
     bool has(const void* array) const {
         const auto at = static_cast<const std::byte*>(array) - memory_;
-        return at >= 0 && at <= size;
+        return at >= 0 && at < size;
     }
 
     /// Before a kernel runs.
@@ -102,14 +102,16 @@ public:
     }
 
 private:
-    static constexpr std::int64_t size = std::int64_t{1} << 34;
+    static constexpr std::int64_t size = std::int64_t{1} << 34, page = 4096;
+
+    void* nothing() const { return memory_ + size - page; }
 
     Device() {
-        void* const memory = mmap(nullptr, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* const memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) std::abort();
         madvise(memory, size, MADV_HUGEPAGE);  // what protect() costs grows with the number of pages in use
         memory_ = static_cast<std::byte*>(memory);
-        free_[0] = size;
+        free_[0] = size - page;
     }
     void protect(int access) {
         if (mprotect(memory_, size, access) != 0) std::abort();

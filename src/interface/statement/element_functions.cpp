@@ -252,6 +252,8 @@ private:
     void commit(Buffer<std::byte>& results, bool accumulate) {
         const auto bytes = kernels_.size;
         if (!output_.shape().has_padding()) {
+            const auto* const space = output_.kernels->space;
+            if (!accumulate && space != nullptr) return copy_array(output_.bytes.data(), results.data(), results.size(), space);
             if (!accumulate) return output_.relocate(output_.layout, std::move(results));
             kernels_.transfer_listed({.count = output_.count()}, results.data(), output_.bytes.data(), nullptr, {.accumulate = true});
             return;

@@ -25,8 +25,18 @@ void OnHost::replace(Factor& factor) {
 }
 
 void OnHost::finish() {
-    for (auto& copy : copies_)
-        if (copy.here == left_.tensor) copy.original->relocate(copy.here->layout, std::move(copy.here->bytes));
+    for (const auto& copy : copies_) {
+        if (copy.here != left_.tensor) continue;
+        auto& original = *copy.original;
+        const auto& result = copy.here->bytes;
+        const auto* const space = original.kernels->space;
+        Buffer<std::byte> elements;
+        original.world->agree([&] {
+            elements = Buffer<std::byte>(result.size(), space);
+            copy_array(elements.data(), result.data(), result.size(), space);
+        });
+        original.relocate(copy.here->layout, std::move(elements));
+    }
 }
 
 }  // namespace arges

@@ -19,7 +19,7 @@ public:
 
     const Factor& left() const { return left_; }
     const std::vector<Term>& right() const { return right_; }
-    /// Copies the left-hand side back to where it lies. Local.
+    /// Copies the left-hand side back to where it lies, which is as it was if that fails. Collective. @throws OutOfMemory
     void finish();
 
 private:

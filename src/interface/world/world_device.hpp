@@ -19,11 +19,11 @@ public:
     explicit WorldDevice(DeviceKind kind) : kind_(kind), tables_(device::tables_of(kind)) {}
 
     DeviceKind kind() const { return kind_; }
-    /// The table for dense tensors of these elements.
+    /// The table for dense tensors of these elements; without a device that of the host.
     const ElementKernels& kernels(const ElementKernels& elements) const {
         for (const auto* const table : tables_)
             if (table != nullptr && table->host == &elements.on_host()) return *table;
-        return elements;
+        return elements.on_host();
     }
     /// What this rank may hold where nobody says it: its part of what is free.
     std::int64_t free_share(std::int64_t ranks_on_node) const {

@@ -25,10 +25,11 @@ class World:
     comm: a communicator of mpi4py, or its Fortran handle (an int); None: all processes. MPI is initialised if nobody has done so; a
         script that was not started by ``mpiexec`` is one process.
     torus: shape of the machine, e.g. (4, 4, 2); None: detected.
-    device: "cuda" puts the elements of dense tensors of float32, float64, complex64 and complex128 into the memory of an NVIDIA device, "none"
-        into that of the host; None: what ARGES_DEVICE says.
+    device: "cuda" puts the elements of dense tensors of float32, float64, complex64 and complex128 into the memory of an NVIDIA device,
+        "none" into that of the host; None: what ARGES_DEVICE says.
     device_memory: limit in bytes on what one rank holds on the device; 0: its part of what is free there.
-    Raises InvalidArgument if the torus does not hold the ranks, if there is no such device, or ranks give different ones.
+    Raises InvalidArgument if the torus does not hold the ranks, if there is no such device, its memory is given without it, or ranks give
+    different ones.
     """
 
     __slots__ = ("_w", "_is_single", "_is_dry_run", "__weakref__")
