@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -30,12 +31,15 @@ struct ConvertCommand : FileCommand {
     std::string maps;
     std::string model = "fine";
     bool compact = false;
+    TableOptions table{};
+    std::string header = "auto", quotes = "yes";
     Outputs outputs{};
     std::optional<double> core_energy{};
 
     /// Of the maps.
     std::string folder() const { return maps.empty() ? std::filesystem::path(output).parent_path().string() : maps; }
     std::string map(std::size_t mode) const { return (std::filesystem::path(folder()) / fmt::format("mode_{}.map", mode)).string(); }
+    bool is_table() const { return !table.columns.empty() || is_table_name(file) || file == "-"; }
     IndexBase written_base() const { return output_base == "zero" ? IndexBase::zero : IndexBase::one; }
 };
 
@@ -46,6 +50,7 @@ struct Conversion {
     double density = 0;
     std::vector<std::int64_t> lengths{};  ///< written
     std::vector<std::string> maps{};      ///< files
+    std::string ids{};                    ///< file; empty: the indices have none
     std::int64_t bytes_written = 0;
     double read_seconds = 0, write_seconds = 0;
     std::int64_t peak_memory_bytes = 0;  ///< of the process that used most
@@ -57,8 +62,8 @@ Conversion convert(const ConvertCommand& command, const World& world, ElementTyp
     auto tensor = read_sparse(element, world, command.file, command.read_options(), done.report);
     done.density = tensor.density();
     done.read_seconds = watch.lap();
+    std::vector<std::vector<std::int64_t>> maps;
     if (command.compact) {
-        std::vector<std::vector<std::int64_t>> maps;
         tensor = compacted(tensor, maps);
         for (const auto& map : maps) {
             done.maps.push_back(command.map(done.maps.size() + 1));
@@ -66,6 +71,9 @@ Conversion convert(const ConvertCommand& command, const World& world, ElementTyp
         }
     }
     write_sparse(tensor, command.output, command.written_base());
+    const auto ids = ids_path(command.file);
+    if (!ids_outline(world, ids).empty()) done.ids = ids_path(command.output);
+    command.compact && !done.ids.empty() ? select_ids(world, ids, maps, done.ids) : copy_ids(world, ids, ids_path(command.output));
     done.write_seconds = watch.lap();
     done.peak_memory_bytes = world.maximum(peak_process_memory());
     done.lengths = tensor.extents();
@@ -87,6 +95,7 @@ void print_tables(std::ostream& out, const ConvertCommand& command, const Conver
     row("written", fmt::format("{}, {}, {:.3f} s", command.output, format_bytes(done.bytes_written), done.write_seconds));
     if (command.compact) row("compacted", lengths_text(done.lengths));
     for (const auto& map : done.maps) row("map", map);
+    if (!done.ids.empty()) row("ids", done.ids);
     row("memory", format_bytes(done.peak_memory_bytes) + ", largest process");
     out << '\n' << modes_table(report) << std::flush;
 }
@@ -99,6 +108,7 @@ void print_json(std::ostream& out, const ConvertCommand& command, const Conversi
     object["density"] = done.density;
     object["lengths_written"] = done.lengths;
     object["maps"] = done.maps;
+    object["ids"] = done.ids;
     object["bytes_written"] = done.bytes_written;
     object["read_seconds"] = done.read_seconds;
     object["write_seconds"] = done.write_seconds;
@@ -109,8 +119,9 @@ void print_json(std::ostream& out, const ConvertCommand& command, const Conversi
 
 /// Takes the places of all files before the work.
 void claim_outputs(ConvertCommand& command, const World& world) {
-    command.outputs.keep_inputs({command.file});
+    command.outputs.keep_inputs({command.file, ids_path(command.file)});
     command.outputs.claim(world, command.output);
+    command.outputs.claim(world, ids_path(command.output));
     if (!command.compact) return;
     Outputs::make_folder(world, command.maps, "--maps");
     std::vector<std::string> maps;
@@ -134,6 +145,49 @@ void run_hypergraph(ConvertCommand& command, const Console& console) {
     command.is_single(world);
     claim_outputs(command, world);
     convert_to_hypergraph(world, {command.file, command.output, command.model, command.read_options()}, command.json, console.out);
+}
+
+/// What tables alone have.
+const std::initializer_list<const char*> of_tables{"--columns", "--value", "--delimiter", "--header", "--quotes", "--skip-empty"};
+
+void run_table(ConvertCommand& command, const Console& console) {
+    refuse_options(*command.app, {"--base", "--lengths", "--compact", "--maps", "--model", "--core-energy"},
+                   command.file + " is a table, and this is for tensors");
+    if (is_hypergraph_name(command.output) || chemistry::is_integral_name(command.output))
+        throw CLI::ValidationError(command.output + ": of a table a tensor is made; end the name with .atns or .tns");
+    const World world = command.world.make_world();
+    if (command.table.columns.empty())
+        throw CLI::ValidationError(command.file == "-" ? "--columns: of a table on standard input, say which columns make modes"
+                                                       : command.file + ": this is a table; say which columns make modes: " +
+                                                             conversion_line(world, command.file));
+    static const std::map<std::string, TableHeader> headers{
+        {"auto", TableHeader::detect}, {"yes", TableHeader::yes}, {"no", TableHeader::no}};
+    command.table.header = headers.at(command.header);
+    command.table.has_quotes = command.quotes == "yes";
+    command.table.duplicates = command.read_options().duplicates;
+    if (command.counts_duplicates()) command.table.value.clear();
+    claim_outputs(command, world);
+    convert_table(
+        world, {command.file, command.output, command.table, command.duplicates_name(), command.asks_for_float(), command.written_base()},
+        command.json, console.out);
+}
+
+void declare_table(CLI::App& app, ConvertCommand& command) {
+    auto& table = command.table;
+    app.add_option(
+           "--columns", table.columns,
+           "table: columns that make modes, by names or by numbers from 1; behind a colon what is made of times: 1h, 15min, 1d, 1w, "
+           "1mo (bins), or hour, weekday, day, month, minute; e.g. user,item,time:1h")
+        ->delimiter(',');
+    app.add_option("--value", table.value, "table: column of the values; without it every row counts 1");
+    app.add_option("--delimiter", table.delimiter, "table: what is between columns, one character or tab; found if not given");
+    app.add_option("--header", command.header, "table: whether the first line has the names of the columns: auto, yes or no")
+        ->check(one_of({"auto", "yes", "no"}))
+        ->capture_default_str();
+    app.add_option("--quotes", command.quotes, "table: whether fields may stand between quotes: yes or no")
+        ->check(one_of({"yes", "no"}))
+        ->capture_default_str();
+    app.add_flag("--skip-empty", table.skips_empty, "table: leave out rows with an empty field in these columns");
 }
 
 void check_output_name(const std::string& path) {
@@ -163,8 +217,10 @@ std::int64_t file_bytes(const std::string& path) {
 
 Action declare_convert(CLI::App& app) {
     const auto command = std::make_shared<ConvertCommand>();
-    app.add_option("IN", command->file,
-                   "a sparse tensor: .tns, .tns.gz, .mtx, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")
+    app.add_option(
+           "IN", command->file,
+           "a sparse tensor: .tns, .tns.gz, .mtx, .atns, or SPLATT's .bin; a table: .csv, .tsv, also .gz, or - (standard input); or "
+           "integrals: FCIDUMP text, or TREXIO in HDF5")
         ->required();
     app.add_option("OUT", command->output,
                    "the file to write: .tns or .tns.gz (text), .mtx (MatrixMarket), .atns (binary); integrals: .fcidump (text), .h5 "
@@ -184,8 +240,13 @@ Action declare_convert(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--core-energy", command->core_energy, "integrals: core energy of a file without one, as of a model without nuclei: 0");
     command->outputs.declare(app);
-    command->declare(app);
+    declare_table(app, *command);
+    command->declare(app, "tables", "sum", true);
     return [command](const Console& console) {
+        if (command->is_table()) return run_table(*command, console);
+        refuse_options(*command->app, of_tables, command->file + " is no table; name the columns of one with --columns");
+        if (command->counts_duplicates())
+            throw CLI::ValidationError("--duplicates count: this is for tables; use sum, mean, first, last or refuse");
         if (is_hypergraph_name(command->output)) return run_hypergraph(*command, console);
         if (chemistry::is_integral_name(command->output)) return run_integrals(*command, console);
         refuse_options(*command->app, {"--model"},

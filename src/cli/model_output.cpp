@@ -1,6 +1,7 @@
 #include "cli/model_output.hpp"
 
 #include "arges/complete.hpp"
+#include "arges/table_io.hpp"
 #include "base/text.hpp"
 #include "cli/interruption.hpp"
 #include "cli/subcommand.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 /// What the folder has of a model, of any number of modes: saving another one replaces or removes it.
 std::vector<std::string> files_of_a_model(const std::string& folder) {
-    static const std::regex names("(lambda|mode_[0-9]+(_rows)?)\\.(npy|txt)");
+    static const std::regex names("(lambda|mode_[0-9]+(_rows)?)\\.(npy|txt)|model\\.ids");
     std::vector<std::string> files;
     std::error_code ignored;
     for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored))
@@ -46,6 +47,7 @@ void ModelOutput::declare(CLI::App& app) {
 }
 
 void ModelOutput::claim(const World& world, const std::vector<std::string>& inputs, const std::string& beside) {
+    input_ = inputs.front();
     outputs_.keep_inputs(inputs);
     if (is_wanted()) {
         Outputs::make_folder(world, folder_, "--output");
@@ -69,7 +71,10 @@ void ModelOutput::after_iteration(int number, const std::function<CpModel<T>()>&
 
 template <class T>
 void ModelOutput::save(const CpModel<T>& model, int iteration) const {
-    if (!folder_.empty()) save_model(model, folder_, form_ == "text" ? ModelForm::text : ModelForm::npy);
+    if (!folder_.empty()) {
+        save_model(model, folder_, form_ == "text" ? ModelForm::text : ModelForm::npy);
+        copy_ids(model.world(), ids_path(input_), ids_path(folder_));
+    }
     set_interruption_note(note(iteration));
 }
 

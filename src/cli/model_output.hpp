@@ -25,7 +25,7 @@ public:
     /// There is an output.
     bool is_wanted() const { return !folder_.empty(); }
     /// Makes the folder before the work, so that results have a place, and claims it and a file beside the model. Collective.
-    /// @param inputs  that are never replaced; the model of --start may be, by one that goes on from it
+    /// @param inputs  that are never replaced, the tensor first; the model of --start may be, by one that goes on from it
     /// @throws InvalidArgument as Outputs::claim(), where the folder has another model already, or another run writes there
     void claim(const World& world, const std::vector<std::string>& inputs, const std::string& beside);
     /// Bytes of work with the saving of its model, which has so many bytes.
@@ -33,7 +33,7 @@ public:
     /// Saves what `model` gives if this iteration is one to be saved. From the first one on a signal is only noted. Collective.
     template <class T>
     void after_iteration(int number, const std::function<CpModel<T>()>& model) const;
-    /// Saves a model, and notes for interruptions that it is there. Collective.
+    /// Saves a model with the ids of the input, and notes for interruptions that it is there. Collective.
     template <class T>
     void save(const CpModel<T>& model, int iteration) const;
     /// What the folder has: "factors has the factors of iteration 3, go on with --start factors".
@@ -48,7 +48,7 @@ public:
     void print_listed(std::ostream& out, const std::vector<std::int64_t>& lengths, const std::map<int, std::int64_t>& listed) const;
 
 private:
-    std::string folder_, form_ = "npy", start_;
+    std::string folder_, form_ = "npy", start_, input_;
     int save_every_ = 0;
     Outputs outputs_{};
 };

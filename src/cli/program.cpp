@@ -20,8 +20,9 @@ const std::vector<Subcommand>& subcommands() {
         {"cpd", "CP decomposition of a sparse or dense tensor, by least squares, without negative elements, or all at once", declare_cpd},
         {"complete", "CP model of the stored elements of a sparse tensor only; others are unknown", declare_complete},
         {"tucker", "Tucker decomposition of a dense or sparse tensor, by ranks or to a relative error", declare_tucker},
+        {"show", "what weighs most in each component of a decomposition, with the ids of a table", declare_show},
         {"stats", "what a sparse tensor looks like, and what its distributions would load and move", declare_stats},
-        {"convert", "a sparse tensor, or integrals, from one file form to another", declare_convert},
+        {"convert", "a table, a sparse tensor or integrals, from one file form to another", declare_convert},
         {"cc", "coupled cluster and MP2 energies of a molecule from its integrals, in FCIDUMP or TREXIO form", declare_cc},
     };
     return table;

@@ -2,8 +2,10 @@
 
 #include "arges/error.hpp"
 #include "arges/forecast.hpp"
+#include "arges/table_io.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/text.hpp"
+#include "cli/conversions.hpp"
 #include "cli/program.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
@@ -15,7 +17,7 @@
 
 namespace arges::cli {
 
-void FileCommand::declare(CLI::App& of, const char* tables, const char* otherwise) {
+void FileCommand::declare(CLI::App& of, const char* tables, const char* otherwise, bool counts) {
     app = &of;
     duplicates_ = otherwise;
     of.add_flag("--json", json, std::string("print one JSON object instead of ") + tables);
@@ -24,8 +26,12 @@ void FileCommand::declare(CLI::App& of, const char* tables, const char* otherwis
         ->capture_default_str();
     of.add_option("--lengths", lengths_, "lengths that the tensor must have, e.g. 400x500x60; text may use smaller indices only")
         ->check(accepted_by([](const std::string& text) { parse_lengths(text); }, "LENGTHS"));
-    of.add_option("--duplicates", duplicates_, "several values for one element: refuse, sum, mean, or take the first or the last")
-        ->check(one_of({"refuse", "sum", "mean", "first", "last"}))
+    std::vector<std::string> policies{"refuse", "sum", "mean", "first", "last"};
+    if (counts) policies.emplace_back("count");
+    of.add_option("--duplicates", duplicates_,
+                  std::string("several values for one element: refuse, sum, mean, or take the first or the last") +
+                      (counts ? "; of tables also count, whatever the values" : ""))
+        ->check(one_of(policies))
         ->capture_default_str();
     of.add_option("--type", type_, "of the values: double or float; if not given, float for files of float32, else double")
         ->check(one_of({"double", "float"}));
@@ -36,11 +42,9 @@ SparseReadOptions FileCommand::read_options() const {
     SparseReadOptions options;
     if (base_ != "detect") options.base = base_ == "zero" ? IndexBase::zero : IndexBase::one;
     if (!lengths_.empty()) options.lengths = parse_lengths(lengths_);
-    static const std::map<std::string, Duplicates> policies{{"refuse", Duplicates::refuse},
-                                                            {"sum", Duplicates::sum},
-                                                            {"mean", Duplicates::mean},
-                                                            {"first", Duplicates::keep_first},
-                                                            {"last", Duplicates::keep_last}};
+    static const std::map<std::string, Duplicates> policies{{"refuse", Duplicates::refuse},    {"sum", Duplicates::sum},
+                                                            {"count", Duplicates::sum},        {"mean", Duplicates::mean},
+                                                            {"first", Duplicates::keep_first}, {"last", Duplicates::keep_last}};
     options.duplicates = policies.at(duplicates_);
     return options;
 }
@@ -49,8 +53,14 @@ std::string FileCommand::duplicates_text(const ReadReport& report) const {
     return report.duplicates > 0 ? " (" + with_commas(report.duplicates) + " duplicates merged: " + duplicates_ + ")" : "";
 }
 
+/// Says how to make a tensor of it.
+void FileCommand::refuse_table(const World& at) const {
+    if (is_table_name(file)) throw InvalidArgument(file + ": this is a table; make a tensor of it: " + conversion_line(at, file));
+}
+
 bool FileCommand::is_dense(const World& at, std::initializer_list<const char*> for_sparse,
                            std::initializer_list<const char*> for_dense) const {
+    refuse_table(at);
     const bool is_dense = is_tensor_file(at, file);
     if (is_dense)
         refuse_options(*app, for_sparse, file + " is a dense tensor, and this is for sparse ones");
@@ -60,6 +70,7 @@ bool FileCommand::is_dense(const World& at, std::initializer_list<const char*> f
 }
 
 bool FileCommand::is_single(const World& at, bool is_dense) const {
+    refuse_table(at);
     if (is_dense) {
         refuse_options(*app, {"--base", "--lengths", "--duplicates"}, file + " is a dense tensor, and this is for sparse ones");
         return type_.empty() ? tensor_file_info(at, file).element == "float32" : type_ == "float";

@@ -25,9 +25,16 @@ struct FileCommand {
     /// Adds all options but the name of the file; the object must live as long as the parsed values are needed.
     /// @param tables      what --json replaces
     /// @param otherwise   what is done with several values for one element where the option is not given
-    void declare(CLI::App& of, const char* tables = "tables", const char* otherwise = "sum");
+    /// @param counts      duplicates may be counted, as rows of a table are
+    void declare(CLI::App& of, const char* tables = "tables", const char* otherwise = "sum", bool counts = false);
     /// What was done with duplicates: " (3 duplicates merged: mean)"; empty where there were none.
     std::string duplicates_text(const ReadReport& report) const;
+    /// --duplicates count.
+    bool counts_duplicates() const { return duplicates_ == "count"; }
+    /// What is done with duplicates.
+    const std::string& duplicates_name() const { return duplicates_; }
+    /// --type float.
+    bool asks_for_float() const { return type_ == "float"; }
     /// What to ask of read_sparse().
     SparseReadOptions read_options() const;
     /// The file is of a dense tensor. Collective. @throws CLI::ValidationError if an option for tensors of the other kind was given
@@ -37,6 +44,8 @@ struct FileCommand {
     bool is_single(const World& at, bool is_dense = false) const;
 
 private:
+    void refuse_table(const World& at) const;
+
     std::string base_ = "detect", lengths_, duplicates_ = "sum", type_;
 };
 

@@ -4,6 +4,7 @@
 #include "arges/sparse_statistics.hpp"
 #include "base/text.hpp"
 #include "cli/forecast.hpp"
+#include "cli/ids.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/program.hpp"
 #include "cli/sparse_options.hpp"
@@ -28,8 +29,24 @@ struct StatsCommand : FileCommand {
     StatisticsOptions options{};
 };
 
+/// Of the heaviest slices, by mode; none where the tensor has no ids.
+struct HeaviestIds {
+    std::vector<std::string> names{}, ids{};
+};
+
+/// @param found  on rank 0. Collective.
+HeaviestIds heaviest_ids(const World& world, const ModelIds& ids, const SparseStatistics& found, int order) {
+    std::vector<std::vector<std::int64_t>> indices;
+    for (std::size_t m = 0; m < static_cast<std::size_t>(order); ++m)
+        indices.push_back({world.maximum(world.rank() == 0 ? found.modes[m].heaviest : 0)});
+    HeaviestIds result{.names = ids.names};
+    for (const auto& of_mode : ids.of(world, indices)) result.ids.push_back(of_mode.front());
+    return result;
+}
+
 /// @param base  what the file calls the first slice
-std::string modes_text(const std::vector<ModeStatistics>& modes, std::int64_t nonzeros, int base) {
+/// @param ids   of the heaviest slices
+std::string modes_text(const std::vector<ModeStatistics>& modes, std::int64_t nonzeros, int base, const HeaviestIds& ids) {
     std::vector<std::vector<std::string>> cells{{"mode", "length", "empty slices", "mean", "heaviest slice", "nonzeros", "share", "Gini"}};
     for (std::size_t m = 0; m < modes.size(); ++m) {
         const auto& mode = modes[m];
@@ -39,7 +56,18 @@ std::string modes_text(const std::vector<ModeStatistics>& modes, std::int64_t no
                          percent(nonzeros > 0 ? static_cast<double>(mode.heaviest_nonzeros) / nonzeros : 0),
                          fmt::format("{:.3f}", mode.gini)});
     }
-    return table(cells, std::vector<bool>(8, false));
+    std::vector<bool> left(cells[0].size(), false);
+    if (!ids.ids.empty()) {
+        cells[0].insert(cells[0].begin() + 1, "column");
+        cells[0].emplace_back("id of the heaviest");
+        for (std::size_t m = 0; m < modes.size(); ++m) {
+            cells[m + 1].insert(cells[m + 1].begin() + 1, ids.names[m]);
+            cells[m + 1].push_back(shown_id(ids.ids[m]));
+        }
+        left.assign(cells[0].size(), false);
+        left[1] = left.back() = true;
+    }
+    return table(cells, left, ids.ids.empty() ? 1 : 2);
 }
 
 std::string rows_text(const std::vector<DistributionStatistics>& rows) {
@@ -59,14 +87,19 @@ std::string rows_text(const std::vector<DistributionStatistics>& rows) {
     return table(cells, left, 3);
 }
 
-Json modes_json(const std::vector<ModeStatistics>& modes, int base) {
+Json modes_json(const std::vector<ModeStatistics>& modes, int base, const HeaviestIds& ids) {
     auto list = Json::array();
-    for (const auto& mode : modes)
+    for (std::size_t m = 0; m < modes.size(); ++m) {
+        const auto& mode = modes[m];
         list.push_back({{"length", mode.length},
                         {"nonempty", mode.nonempty},
                         {"heaviest_slice", mode.heaviest + base},
                         {"heaviest_nonzeros", mode.heaviest_nonzeros},
                         {"gini", mode.gini}});
+        if (ids.ids.empty()) continue;
+        list.back()["name"] = ids.names[m];
+        list.back()["heaviest_id"] = ids.ids[m];
+    }
     return list;
 }
 
@@ -96,7 +129,7 @@ Json row_json(const DistributionStatistics& row) {
 
 /// The text that is printed.
 std::string report(const StatsCommand& command, const ReadReport& read, const std::vector<std::string>& warnings,
-                   const SparseStatistics& found) {
+                   const SparseStatistics& found, const HeaviestIds& ids) {
     const auto& ranks = command.options.ranks;
     if (command.json) {
         Json object;
@@ -106,19 +139,19 @@ std::string report(const StatsCommand& command, const ReadReport& read, const st
         object["duplicates"] = read.duplicates;
         object["elements_not_stored"] = "zeros";
         object["warnings"] = warnings;
-        object["modes"] = modes_json(found.modes, read.index_base);
+        object["modes"] = modes_json(found.modes, read.index_base, ids);
         object["ranks"] = Json::array();
         for (std::size_t r = 0; r < found.distributions.size(); ++r) {
             Json entry{{"ranks", ranks[r]}, {"distributions", Json::array()}};
             for (const auto& row : found.distributions[r]) entry["distributions"].push_back(row_json(row));
             object["ranks"].push_back(entry);
         }
-        return object.dump(2) + "\n";
+        return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     }
     auto text = fmt::format("{}: {}, {} nonzeros, density {}, indices from {}", command.file, read.form, with_commas(found.nonzeros),
                             scientific(found.density), read.index_base);
     text += command.duplicates_text(read);
-    text += "\nelements that are not stored count as zeros\n\n" + modes_text(found.modes, found.nonzeros, read.index_base);
+    text += "\nelements that are not stored count as zeros\n\n" + modes_text(found.modes, found.nonzeros, read.index_base, ids);
     for (std::size_t r = 0; r < found.distributions.size(); ++r)
         text += fmt::format("\n{} ranks, rows to {}, seconds for rank {}\n", with_commas(ranks[r]), command.options.rows,
                             command.options.columns) +
@@ -130,12 +163,15 @@ void run(const StatsCommand& command, const Console& console) {
     const World world = command.world.make_world();
     command.is_single(world);
     const auto input = read_sparse<float>(world, command.file, command.read_options());
-    const auto warnings = reading_warnings(input);
+    auto warnings = reading_warnings(input);
+    const auto ids = model_ids(world, command.file, input.tensor.lengths());
+    if (!ids.warning.empty()) warnings.push_back(ids.warning);
     print_warnings(console.err, warnings);
     require_on_first_rank(input.tensor, command.file, "looks at",
                           statistics_memory(input.tensor.nonzeros(), input.tensor.lengths(), command.options));
     const auto found = sparse_statistics(input.tensor, command.options);
-    console.out << world.from_first(world.rank() == 0 ? report(command, input.report, warnings, found) : "") << std::flush;
+    const auto heaviest = heaviest_ids(world, ids, found, input.tensor.order());
+    console.out << world.from_first(world.rank() == 0 ? report(command, input.report, warnings, found, heaviest) : "") << std::flush;
 }
 
 }  // namespace

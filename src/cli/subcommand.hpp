@@ -32,15 +32,9 @@ Action declare_convert(CLI::App& app);
 Action declare_cpd(CLI::App& app);
 Action declare_machine(CLI::App& app);
 Action declare_plan(CLI::App& app);
+Action declare_show(CLI::App& app);
 Action declare_stats(CLI::App& app);
 Action declare_tucker(CLI::App& app);
-
-/// Letters to put in, to leave out, to change or to swap with the next one, at least, to make one word of another. Pure.
-/// Example: "tollerance" and "tolerance": 1.
-int spelling_distance(const std::string& a, const std::string& b);
-
-/// Of the words the one that is nearest to `word`, if it is so near that it may have been meant; else "". Pure.
-std::string nearest_word(const std::string& word, const std::vector<std::string>& words);
 
 /// Accepts one of some words, and refuses others with what there is and what was meant; `also` are accepted, and not told of. Pure.
 CLI::Validator one_of(const std::vector<std::string>& words, const std::vector<std::string>& also = {});

@@ -1,6 +1,7 @@
 // arges tucker FILE: Tucker decomposition of a dense or a sparse tensor.
 #include "arges/tucker.hpp"
 #include "arges/error.hpp"
+#include "arges/table_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
@@ -157,6 +158,7 @@ void print_json(std::ostream& out, const ReadSummary& read, const TuckerResult<T
 template <class T>
 void save_result(const TuckerCommand& command, const World& world, const TuckerResult<T>& result) {
     save_model(result.model, command.output);
+    copy_ids(world, ids_path(command.file), ids_path(command.output));
     const auto left = fmt::format("{} has core and factors of iteration {}, go on with --method hooi --start {}", command.output,
                                   result.iterations, command.output);
     set_interruption_note(left);
@@ -251,8 +253,9 @@ void run(TuckerCommand& command, const Console& console) {
         refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
                        "this is for --method hooi, the others make no iterations");
     const bool is_single = command.is_single(world, is_dense);
-    command.outputs.keep_inputs({command.file});
+    command.outputs.keep_inputs({command.file, ids_path(command.file)});
     command.outputs.claim(world, command.output);
+    if (!command.output.empty()) command.outputs.claim(world, ids_path(command.output));
     is_single ? read_and_decompose<float>(command, console, world, is_dense)
               : read_and_decompose<double>(command, console, world, is_dense);
 }

@@ -27,6 +27,9 @@ public:
     FileLines(const InputFile& file, std::int64_t begin, std::int64_t end);
     /// This rank's part of a file, or of what begins at byte `begin`. Local.
     static FileLines part_of(const InputFile& file, std::int64_t begin = 0);
+    /// This rank's part of the lines from byte `begin` on, where one begins. The end of a line between two quotes is none; `quote` 0: there
+    /// are no quotes. Collective.
+    static FileLines part_of(const InputFile& file, std::int64_t begin, char quote);
     std::size_t read(char* data, std::size_t bytes) override;
     const InputFile& file() const { return file_; }
     /// Position of the first line.
@@ -34,6 +37,10 @@ public:
     double expected_bytes() const override { return end_ - begin_; }
 
 private:
+    struct ExactRange {
+        std::int64_t begin, end;  ///< where lines begin
+    };
+    FileLines(const InputFile& file, ExactRange range) : file_(file), begin_(range.begin), end_(range.end), next_(range.begin) {}
     /// The first byte of the first line that begins at or behind `position`.
     std::int64_t line_begin(std::int64_t position) const;
 
@@ -46,7 +53,8 @@ class LineBlocks {
 public:
     static constexpr std::size_t longest_line = std::size_t{1} << 20;
 
-    LineBlocks(ByteSource& source, std::size_t block_bytes) : source_(source), buffer_(block_bytes) {}
+    /// @param quote  blocks do not end between two of these; 0: there are no quotes
+    LineBlocks(ByteSource& source, std::size_t block_bytes, char quote = 0) : source_(source), buffer_(block_bytes), quote_(quote) {}
 
     /// The next block; every line ends with '\n', also the last one of the file. Empty at the end. Valid until the next call.
     /// @throws InvalidArgument for a line longer than `longest_line`, without file and number
@@ -58,9 +66,11 @@ public:
 
 private:
     std::size_t read_more();
+    std::size_t whole_lines(std::size_t searched) const;
 
     ByteSource& source_;
     std::vector<char> buffer_;
+    char quote_;
     std::size_t used_ = 0;   // bytes in the buffer
     std::size_t given_ = 0;  // of these, given out by the latest call
     std::int64_t lines_ = 0, lines_of_block_ = 0;

@@ -139,9 +139,9 @@ MemoryTally reading_memory(const ReadingShape& shape, std::int64_t count, std::i
     return tally;
 }
 
-void check_reading_room(const InputFile& file, const MemoryTally& memory, std::int64_t room) {
+void check_reading_room(const Communicator& comm, const std::string& path, const MemoryTally& memory, std::int64_t room) {
     if (memory.peak() > room)
-        throw OutOfMemory(file.path() + ": to read the nonzeros of rank " + std::to_string(file.comm().rank()) + " takes " +
+        throw OutOfMemory(path + ": to read the nonzeros of rank " + std::to_string(comm.rank()) + " takes " +
                           std::to_string(memory.peak()) + " bytes, but the memory limit leaves " + std::to_string(room) +
                           "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
 }

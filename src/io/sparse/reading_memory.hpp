@@ -32,7 +32,7 @@ struct ReadingShape {
 MemoryTally reading_memory(const ReadingShape& shape, std::int64_t count, std::int64_t duplicates = 0);
 
 /// @throws OutOfMemory if reading takes more than the `room` that the memory limit leaves on this rank; for work under agree(). Local.
-void check_reading_room(const InputFile& file, const MemoryTally& memory, std::int64_t room);
+void check_reading_room(const Communicator& comm, const std::string& path, const MemoryTally& memory, std::int64_t room);
 
 /// What a file says before it is read.
 struct SparseOutline {

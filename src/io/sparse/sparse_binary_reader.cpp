@@ -87,7 +87,7 @@ AnyNonzeros with_room(const InputFile& file, const std::vector<std::int64_t>& le
                              .is_text = false,
                              .is_distinct = is_distinct,
                              .lengths = lengths};
-    check_reading_room(file, reading_memory(shape, count), room);
+    check_reading_room(file.comm(), file.path(), reading_memory(shape, count), room);
     AnyNonzeros result(no_indices(lengths), SparseValues(kernels, count));
     for (auto& column : result.indices) column.reserve(count);
     return result;

@@ -5,6 +5,7 @@
 #include "io/file/parallel_file.hpp"
 #include "io/file/text_lines.hpp"
 #include "io/sparse/reading_memory.hpp"
+#include "io/sparse/text_blocks.hpp"
 #include "io/sparse/tns_parse.hpp"
 
 #include <cstdint>
@@ -29,11 +30,6 @@ struct ReadNonzeros {
 inline std::int64_t reading_bytes(const ElementText& text) {
     return (text.type == ElementType::float32 || text.type == ElementType::float64 ? 1 : 2) * text.kernels().size;
 }
-
-/// What stands before the entries.
-struct TextHeader {
-    std::int64_t lines = 0, bytes = 0;
-};
 
 /// What was parsed.
 struct ParsedText {

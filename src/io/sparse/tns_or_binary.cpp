@@ -1,7 +1,6 @@
 // Reading and writing sparse tensors in the form that the file or its name has.
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
-#include "base/element_at.hpp"
 #include "base/memory_tally.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
@@ -12,19 +11,16 @@
 #include "interface/world/call_arguments.hpp"
 #include "interface/world/world_state.hpp"
 #include "io/file/element_text.hpp"
+#include "io/file/foreign_form.hpp"
 #include "io/file/gz.hpp"
-#include "io/file/number_type.hpp"
+#include "io/sparse/file_duplicates.hpp"
 #include "io/sparse/mtx_reader.hpp"
 #include "io/sparse/sparse_binary.hpp"
 #include "io/sparse/text_reader.hpp"
 #include "io/sparse/tns_writer.hpp"
 
 #include <array>
-#include <complex>
 #include <memory>
-#include <numeric>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace arges {
@@ -36,26 +32,6 @@ using namespace io;
 enum class Form { text, compressed, matrix, compressed_matrix, own_binary, splatt_binary };
 
 bool has_binary(ElementType type) { return type == ElementType::float32 || type == ElementType::float64; }
-
-/// What a file is that begins like no form of a sparse tensor; empty if it may be text.
-std::string foreign_form(std::span<const std::byte> beginning) {
-    using namespace std::string_view_literals;
-    static constexpr std::pair<std::string_view, std::string_view> signatures[] = {
-        {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file (a model, a checkpoint, or integrals in TREXIO?)"},
-        {"\x93NUMPY"sv, "an array of NumPy; write its nonzeros as text, or hand it to SparseTensor in Python"},
-        {"PK\x03\x04"sv, "a zip archive; unpack it, and write its nonzeros as text"},
-        {"BZh"sv, "compressed by bzip2; unpack it (bunzip2), or pack it by gzip"},
-        {"\xfd\x37zXZ\0"sv, "compressed by xz; unpack it (unxz), or pack it by gzip"},
-        {"\x28\xb5\x2f\xfd"sv, "compressed by zstd; unpack it (unzstd), or pack it by gzip"},
-        {"\xff\xfe"sv, "text in UTF-16; write it in UTF-8 (iconv -f UTF-16 -t UTF-8)"},
-        {"\xfe\xff"sv, "text in UTF-16; write it in UTF-8 (iconv -f UTF-16 -t UTF-8)"},
-        {"%PDF"sv, "a PDF document"},
-    };
-    const std::string_view text(reinterpret_cast<const char*>(beginning.data()), beginning.size());
-    for (const auto& [signature, form] : signatures)
-        if (text.starts_with(signature)) return std::string(form);
-    return {};
-}
 
 /// The form of a file, by its first bytes. Collective.
 Form form_of(const InputFile& file) {
@@ -107,53 +83,6 @@ ReadNonzeros read_form(const InputFile& file, const ElementText& text, const Spa
     }
 }
 
-/// Keeps the mean of the values of an element, with sums in double.
-Join mean_of_values(ElementType type) {
-    struct Values {
-        std::complex<double> sum;
-        std::int64_t count;
-    };
-    return [type, &kernels = element_kernels(type),
-            kept_values = std::make_shared<std::unordered_map<const std::byte*, Values>>()](std::byte* kept, const std::byte* second) {
-        ElementValue first(kept, kernels.size), value(second, kernels.size);
-        auto& all = kept_values->try_emplace(kept, Values{kernels.as_number(first.data()), 1}).first->second;
-        all.sum += kernels.as_number(value.data());
-        auto mean = all.sum / static_cast<double>(++all.count);
-        convert_numbers(kernels.is_complex ? NumberType{'c', 16} : NumberType{'f', 8}, reinterpret_cast<std::byte*>(&mean), 1, type,
-                        first.data());
-        copy_element(kept, first.data(), kernels.size);
-    };
-}
-
-Join join_for_file(const InputFile& file, ElementType type, Duplicates duplicates) {
-    if (duplicates != Duplicates::mean) return join_for(element_kernels(type), duplicates);
-    if (type > ElementType::complex128)
-        throw InvalidArgument(file.path() + ": whole numbers have no mean of the same type; read the file as double");
-    return mean_of_values(type);
-}
-
-/// Merges duplicates as the options say. Collective.
-/// @param lines  of the nonzeros, where they are to be refused in text
-void merge_duplicates(const InputFile& file, const Join& join, std::vector<std::int64_t> lines, AnyNonzeros& nonzeros, ReadReport& report) {
-    const auto& comm = file.comm();
-    const bool by_line = !join && report.lines > 0;
-    if (!by_line) {
-        const auto first = sum_before(comm, nonzeros.count()) + 1;
-        comm.agree([&] {
-            lines.resize(nonzeros.count());
-            std::iota(lines.begin(), lines.end(), first);
-        });
-    }
-    const auto merged = merge_in_place(comm, nonzeros, join, lines);
-    report.duplicates = merged.duplicates;
-    if (merged.second < 0) return;
-    const std::string unit = by_line ? "line " : "nonzero ";
-    throw InvalidArgument(file.path() + ", " + unit + std::to_string(merged.second) + ": a second value for element " +
-                          coordinate_text(merged.where, report.index_base) + ", which " + unit + std::to_string(merged.first) + " has" +
-                          (merged.duplicates > 1 ? ", the first of " + with_commas(merged.duplicates) + " such values" : "") +
-                          "; remove one, or say what to do with several (--duplicates sum, mean, first or last)");
-}
-
 /// What stands before the entries of a MatrixMarket file.
 std::string matrix_heading(const SparseState& state, const std::string& path, IndexBase base) {
     if (state.order() != 2)
@@ -197,7 +126,11 @@ AnyTensor read_sparse(ElementType type, const World& world, const std::string& p
     auto read = read_form(file, text, options, world.memory_limit() - world.memory_in_use());
     check_lengths(file, options.lengths, read.report.lengths);
     auto& nonzeros = read.nonzeros;
-    if (!read.distinct) merge_duplicates(file, join_for_file(file, type, options.duplicates), std::move(read.lines), nonzeros, read.report);
+    if (!read.distinct) {
+        const auto base = read.report.index_base;
+        merge_duplicates({comm, path, [&](const auto& where) { return coordinate_text(where, base); }}, type, options.duplicates,
+                         std::move(read.lines), nonzeros, read.report);
+    }
     if (read.symmetry != MatrixSymmetry::general) {
         const auto before = nonzeros.count();
         file.comm().agree([&] { expand(nonzeros, read.symmetry, text); });

@@ -32,10 +32,8 @@ std::int64_t columns_of_first_entry(std::string_view block, std::int64_t* line) 
 }
 
 TnsParser::TnsParser(const TnsRules& rules, const ElementText& text, bool keep_lines)
-    : rules_(rules), text_(text), kernels_(text.kernels()), keep_lines_(keep_lines), comment_(rules.matrix ? '%' : '#'),
-      order_(rules.order), value_words_(rules.matrix ? static_cast<std::size_t>(rules.matrix->value_words) : 1) {
-    nonzeros_.indices.resize(order_);
-    nonzeros_.values = SparseValues(kernels_, 0);
+    : LineParser(rules.order, text, keep_lines), rules_(rules), comment_(rules.matrix ? '%' : '#'),
+      value_words_(rules.matrix ? static_cast<std::size_t>(rules.matrix->value_words) : 1) {
     least_ = rules.base == IndexBase::one ? 1 : 0;
     for (std::size_t m = 0; m < order_; ++m) {
         const auto length = rules.lengths.empty() ? max_sparse_length : rules.lengths[m];
@@ -44,23 +42,9 @@ TnsParser::TnsParser(const TnsRules& rules, const ElementText& text, bool keep_l
     }
 }
 
-void TnsParser::reserve(std::int64_t count) {
-    for (auto& column : nonzeros_.indices) column.reserve(count);
-    nonzeros_.values.resize(count);
-    if (keep_lines_) lines_.reserve(count);
-}
-
-AnyNonzeros TnsParser::take() {
-    for (auto& column : nonzeros_.indices) column.resize(used_);
-    nonzeros_.values.resize(used_);
-    return std::move(nonzeros_);
-}
-
 void TnsParser::parse(std::string_view block, std::int64_t lines, std::int64_t first_line) {
     if (error_.line != LineError::none) return;
-    if (used_ + lines > room()) reserve(used_ + lines);
-    for (auto& column : nonzeros_.indices)
-        if (used_ + lines > std::ssize(column)) column.resize(used_ + lines);
+    make_room(lines);
     const char* at = block.data();
     const char* const end = at + block.size();
     for (auto line = first_line; at < end && error_.line == LineError::none; ++line) {
@@ -137,15 +121,15 @@ std::int64_t TnsParser::careful_index(std::string_view word, std::size_t mode, s
     std::int64_t number = 0;
     const auto [behind, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (behind != digits.data() + digits.size() || code == std::errc::invalid_argument || word.starts_with("+-"))
-        return wrong(where + " is not a whole number; " +
-                     (word.find_first_of(",;") != std::string_view::npos
-                          ? "columns are separated by blanks or tabs, so replace other signs (tr ',' ' ')"
-                      : word[0] == '%'
-                          ? "in this form comments begin with a #, and a MatrixMarket file has a first line that is missing here: "
-                            "%%MatrixMarket matrix coordinate real general, for example"
-                      : (word[0] | 32) >= 'a' && (word[0] | 32) <= 'z'
-                          ? "number the names of a mode from 1 on and keep the list; comments and header lines begin with a #"
-                          : "write indices as whole numbers, and comments behind a #"));
+        return wrong(
+            where + " is not a whole number; " +
+            (word.find_first_of(",;") != std::string_view::npos ? "columns are separated by blanks or tabs, so replace other signs (tr ',' "
+                                                                  "' '); of a table, make a tensor (arges convert --columns)"
+             : word[0] == '%' ? "in this form comments begin with a #, and a MatrixMarket file has a first line that is missing here: "
+                                "%%MatrixMarket matrix coordinate real general, for example"
+             : (word[0] | 32) >= 'a' && (word[0] | 32) <= 'z'
+                 ? "number the names of a mode from 1 on and keep the list; comments and header lines begin with a #"
+                 : "write indices as whole numbers, and comments behind a #"));
     if (number < 0) return wrong(where + " is negative; indices count from 0 or 1");
     const bool has_lengths = !rules_.lengths.empty();
     const auto limit = has_lengths ? rules_.lengths[mode] : max_sparse_length;

@@ -31,8 +31,7 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
         const auto demanded = std::ssize(options.lengths);
         if (columns == 1)
             error = {line, "1 column; a line has the indices of a nonzero and its value, separated by blanks or tabs (replace commas: tr "
-                           "',' ' '). Put a # "
-                           "in front of header lines"};
+                           "',' ' '). Put a # in front of header lines, or make a tensor of the table (arges convert --columns)"};
         else if (columns > max_sparse_order + 1)
             error = {line, std::to_string(columns) + " columns; a tensor has at most " + std::to_string(max_sparse_order) + " modes"};
         else if (columns > 0 && demanded > 0 && columns != demanded + 1)
