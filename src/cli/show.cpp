@@ -19,6 +19,7 @@
 #include <memory>
 #include <numeric>
 #include <ostream>
+#include <system_error>
 
 namespace arges::cli {
 
@@ -235,7 +236,8 @@ nlohmann::ordered_json component_json(const ShownModel& shown, const ShownCompon
 void run(const ShowCommand& command, const Console& console) {
     const World world = command.world.make_world();
     ShownModel shown;
-    const bool is_folder = world.maximum(std::filesystem::is_directory(command.model) ? 1 : 0) == 1;
+    std::error_code ignored;
+    const bool is_folder = world.maximum(std::filesystem::is_directory(command.model, ignored) ? 1 : 0) == 1;
     is_folder ? show_cp(command, world, shown) : show_tucker_file(command, world, shown);
     if (command.component > 0)
         std::erase_if(shown.components, [&](const auto& component) { return component.number != command.component; });
