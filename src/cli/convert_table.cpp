@@ -94,6 +94,12 @@ bool is_likely_time(const std::string& text, const std::string& name) {
     return is_time(text) && (!is_number(text) || name.find("time") != std::string::npos || name.find("date") != std::string::npos);
 }
 
+/// "id", "user_id", "userId", but not "paid".
+bool is_id(const std::string& name) {
+    return name == "id" || name.ends_with("_id") || name.ends_with("-id") || name.ends_with(" id") || name.ends_with("Id") ||
+           name.ends_with("ID");
+}
+
 /// Between quotes where a shell would see more than one word.
 std::string word(const std::string& text) {
     const bool is_plain =
@@ -112,8 +118,8 @@ std::string conversion_line(const World& world, const std::string& file) {
     const bool has_rows = row.size() == names.size();
     const auto last = names.size() - 1;
     const auto& last_name = names.back();
-    const bool has_value = names.size() > 2 && has_rows && is_number(row[last]) && !is_likely_time(row[last], last_name) &&
-                           !last_name.ends_with("id") && !last_name.ends_with("ID") && !last_name.ends_with("Id");
+    const bool has_value =
+        names.size() > 2 && has_rows && is_number(row[last]) && !is_likely_time(row[last], last_name) && !is_id(last_name);
     std::vector<std::string> columns;
     for (std::size_t c = 0; c < names.size() - (has_value ? 1 : 0); ++c)
         columns.push_back(
