@@ -19,7 +19,7 @@ struct ModelItem {
 
 /// The rows of a factor with the largest absolute values, by column; of equal ones those with smaller indices. Rows that are zero in a
 /// column are none. Collective.
-/// @param mode  from 0 @param count  of items of a column at most
+/// @param model, mode  whose factor; modes count from 0 @param count  of items of a column at most
 /// @throws InvalidArgument if there is no such mode
 template <class T>
 std::vector<std::vector<ModelItem>> top_items(const CpModel<T>& model, int mode, std::int64_t count);

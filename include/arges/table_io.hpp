@@ -23,10 +23,10 @@ struct TableOptions {
     /// A mode each: the name of a column, or its number from 1. Its fields are ids, unless what is to be done with times follows behind a
     /// colon: bins of 30s, 15min, 1h, 1d, 1w, 1mo or 1y, or one of hour, weekday, day, month and minute.
     std::vector<std::string> columns{};
-    std::string value{};                      ///< the column of the values; if empty, every row counts 1
-    Duplicates duplicates = Duplicates::sum;  ///< what to do with rows for the same element
-    std::string delimiter{};                  ///< one character, or tab; if empty, it is found in the first line: , ; | or a tab
-    TableHeader header = TableHeader::detect;
+    std::string value{};                       ///< the column of the values; if empty, every row counts 1
+    Duplicates duplicates = Duplicates::sum;   ///< what to do with rows for the same element
+    std::string delimiter{};                   ///< one character, or tab; if empty, it is found in the first line: , ; | or a tab
+    TableHeader header = TableHeader::detect;  ///< whether the first line has names
     bool has_quotes = true;    ///< fields may stand between quotes, in which a quote is doubled; else a quote is a character like others
     bool skips_empty = false;  ///< rows with an empty field in a column that is used are left out
     /// Called on each rank for itself while rows are read, with the part that is done, from 0 to 1.
@@ -52,6 +52,9 @@ struct ModeIds {
 /// reads its part of the file; of compressed text and of standard input rank 0 reads, and the others parse. Whatever the number of ranks,
 /// ids are numbered in their order: by value where all of a column are numbers, else by their bytes. Bins of times count from that of the
 /// first time on, in UTC. Collective.
+/// @param world   of the tensor
+/// @param path    the file
+/// @param options what is read of it
 /// @param type    of the values: float, double or std::int64_t
 /// @param report  gets what was found
 /// @param ids     get the ids, by mode
@@ -80,7 +83,8 @@ bool is_time(const std::string& text);
 std::string ids_path(const std::string& tensor);
 
 /// Writes ids to a text file: a first line `# arges ids 1`, then for each mode a line `mode NUMBER COUNT NAME` and its ids, one on each
-/// line, in which \\ stands for a backslash, \n and \r for ends of lines. The file appears under its name when it is complete. Collective.
+/// line, in which a backslash is doubled, and ends of lines are a backslash with n or r. The file appears under its name when it is
+/// complete. Collective.
 /// @throws InvalidArgument on every rank if it cannot be written
 void write_ids(const World& world, const std::vector<ModeIds>& ids, const std::string& path);
 
