@@ -161,7 +161,7 @@ void add_names(const World& world, ShownModel& shown) {
                 mode.names.push_back(ids.empty() ? std::to_string(item.index) : ids[mode.mode][next[mode.mode]++]);
 }
 
-constexpr std::size_t widest_line = 95;  // behind the numbers of the items
+constexpr std::size_t widest_items = 95;  // behind the numbers of the items
 
 /// Of the columns of a mode.
 std::size_t width_of(const ShownModel& shown, const ShownMode& mode) {
@@ -205,7 +205,7 @@ std::string component_text(const ShownModel& shown, const ShownComponent& compon
     std::size_t width = 0;
     for (const auto& mode : component.modes) {
         const auto more = width_of(shown, mode);
-        if (!line.empty() && width + more > widest_line) {
+        if (!line.empty() && width + more > widest_items) {
             tables += items_table(shown, line) + "\n";
             line.clear();
             width = 0;
