@@ -30,7 +30,10 @@ Tables tables_of(DeviceKind kind) {
 #undef ARGES_TABLE
 }
 
-DeviceKind default_kind() { return is_replaced_by_default ? DeviceKind::cuda : device_option(); }
+DeviceKind default_kind() {
+    const auto said = device_option();
+    return is_replaced_by_default ? DeviceKind::cuda : said;
+}
 
 void replace_cuda(const Tables* tables, bool by_default) {
     replaced = tables;

@@ -218,7 +218,8 @@ TEST(CpdProgram, TellsWhatLooksWrongInAFile) {
     const World world;
     const TemporaryFolder folder(world);
     const auto times = folder.write("times.tns", "1 1 1700000000 2\n2 2 1700086400 3\n"),
-               indices = folder.write("indices.tns", "1 1 12\n1 2 13\n2 3 8\n2 1 15\n"), commas = folder.write("table.csv", "1,2,3.5\n");
+               indices = folder.write("indices.tns", "1 1 12\n1 2 13\n2 3 8\n2 1 15\n"), commas = folder.write("commas.tns", "1,2,3.5\n"),
+               table = folder.write("table.csv", "1,2,3.5\n");
     for (std::vector<const char*> words : {std::vector<const char*>{"cpd", "--rank", "1"}, {"stats"}, {"tucker", "--ranks", "1,1,1"}}) {
         words.insert(words.begin() + 1, times.c_str());
         words.push_back("--json");
@@ -233,7 +234,8 @@ TEST(CpdProgram, TellsWhatLooksWrongInAFile) {
                   .err.find("all values are whole numbers, spread from 0 to 15: if the last column is an index"),
               std::string::npos);
     EXPECT_TRUE(run_program({"stats", yago}).err.empty());
-    check_wrong_lines({{{"stats", commas.c_str()}, 1, "replace commas: tr ',' ' '"}});
+    const auto cure = "this is a table; make a tensor of it: arges convert " + table + " ";
+    check_wrong_lines({{{"stats", commas.c_str()}, 1, "replace commas: tr ',' ' '"}, {{"stats", table.c_str()}, 1, cure.c_str()}});
 }
 
 TEST(CpdProgram, SaysWhatElementsThatAreNotStoredAre) {
