@@ -1,9 +1,9 @@
 #include "base/options.hpp"
 
 #include "arges/error.hpp"
+#include "base/read_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -115,8 +115,7 @@ double seconds_option(const std::string& name, double by_default) {
     if (!text) return by_default;
     constexpr double most = 1e6;
     double seconds = -1;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-    if (error != std::errc() || end != text->data() + text->size() || !(seconds >= 0 && seconds <= most))
+    if (!read_number(*text, seconds) || !(seconds >= 0 && seconds <= most))
         throw InvalidArgument(name + ": \"" + *text + "\" is not a number of seconds up to a million; write e.g. 30, or 0 for none");
     return seconds;
 }

@@ -1,5 +1,6 @@
 // arges cc FILE: correlation energies of a molecule.
 #include "arges/chemistry/cc_driver.hpp"
+#include "base/read_number.hpp"
 #include "cli/interruption.hpp"
 #include "cli/outputs.hpp"
 #include "cli/progress.hpp"
@@ -9,7 +10,6 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -30,9 +30,7 @@ using chemistry::Method;
 std::optional<std::int64_t> parse_frozen_core(const std::string& text) {
     if (text == "auto") return std::nullopt;
     std::int64_t count = 0;
-    const char* const end = text.data() + text.size();
-    const auto [behind, code] = std::from_chars(text.data(), end, count);
-    if (code != std::errc() || behind != end || count < 0) throw InvalidArgument("'" + text + "' must be a number of orbitals, or auto");
+    if (!read_number(text, count) || count < 0) throw InvalidArgument("'" + text + "' must be a number of orbitals, or auto");
     return count;
 }
 

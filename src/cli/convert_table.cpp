@@ -1,6 +1,7 @@
 #include "cli/conversions.hpp"
 
 #include "base/memory_tally.hpp"
+#include "base/read_number.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/ids.hpp"
@@ -11,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace arges::cli {
 
@@ -85,8 +85,7 @@ void print_json(std::ostream& out, const TableConversion& conversion, const Writ
 
 bool is_number(const std::string& text) {
     double value = 0;
-    const auto [behind, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return code == std::errc() && behind == text.data() + text.size();
+    return read_number(text, value);
 }
 
 /// A time that is no small number, which ids and values are.

@@ -1,6 +1,7 @@
 // arges show MODEL: what weighs most in each component of a decomposition.
 #include "arges/error.hpp"
 #include "arges/model_items.hpp"
+#include "base/read_number.hpp"
 #include "base/spelling.hpp"
 #include "base/text.hpp"
 #include "cli/ids.hpp"
@@ -13,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -63,9 +63,7 @@ std::vector<std::size_t> asked_modes(const ShowCommand& command, const ShownMode
     const auto named = std::find(model.ids.names.begin(), model.ids.names.end(), command.mode);
     if (named != model.ids.names.end()) return {static_cast<std::size_t>(named - model.ids.names.begin())};
     std::size_t number = 0;
-    const char* const end = command.mode.data() + command.mode.size();
-    const auto [behind, code] = std::from_chars(command.mode.data(), end, number);
-    if (code == std::errc() && behind == end && number >= 1 && number <= all.size()) return {number - 1};
+    if (read_number(command.mode, number) && number >= 1 && number <= all.size()) return {number - 1};
     const auto nearest = nearest_word(command.mode, model.ids.names);
     throw InvalidArgument(fmt::format("{}: there is no mode '{}'; {}", command.model, command.mode,
                                       nearest.empty() ? fmt::format("modes are numbered from 1 to {}{}", all.size(),

@@ -25,9 +25,10 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t 
         const auto once = movements_[o] ? movements_[o]->volume() : moves ? movement_volume(plan_.movement(o), rank_) : Volume{};
         volume_.push_back(moves && plan_.has_halved_parts(o) ? exact_volume(plan_, o, rank_) : plan_.repeated(o, once));
         message_elements_.push_back(movements_[o] ? movements_[o]->workspace_elements() : once.sent + once.received);
-        const bool keeps = moves && cut_by_[o] && kept_list_bytes(plan_, o) > 0;
-        kept_.emplace_back(keeps ? static_cast<std::size_t>(plan_.parts(o)) : 0);
-        small_parts_.push_back(moves && cut_by_[o] && has_small_part_lists(plan_, o));
+        const auto lists = moves && cut_by_[o] ? part_lists(plan_, o) : PartLists();
+        kept_bytes_ += lists.kept;
+        kept_.emplace_back(lists.kept > 0 ? static_cast<std::size_t>(plan_.parts(o)) : 0);
+        small_parts_.push_back(lists.are_small());
         if (cut_by_[o]) movements_[o].reset();
         stay_.emplace_back();
         if (o >= plan_.stay.size() || !plan_.stay[o]) continue;
@@ -59,12 +60,10 @@ std::int64_t ProductRun::bytes_in_messages(std::size_t o) const {
 }
 
 std::int64_t ProductRun::list_bytes() const {
-    std::int64_t sum = 0;
+    auto sum = kept_bytes_;
     for (const auto* runs : {&movements_, &stay_})
         for (const auto& run : *runs)
             if (run) sum += run->list_bytes();
-    for (std::size_t o = 0; o < kept_.size(); ++o)
-        if (!kept_[o].empty()) sum += kept_list_bytes(plan_, o);
     return sum;
 }
 

@@ -96,6 +96,7 @@ private:
     std::vector<std::int64_t> message_elements_;                   // likewise, that there is room for
     std::vector<std::unique_ptr<MovementRun>> movements_;          // likewise; null: nothing moves, or part by part
     std::vector<std::vector<std::unique_ptr<MovementRun>>> kept_;  // likewise, of parts, as they have come; empty: none are kept
+    std::int64_t kept_bytes_ = 0;                                  // of the lists of these
     std::vector<bool> small_parts_;                                // likewise: lists of a part are short
     std::optional<LocalChain> chain_;                              // where there are products, and not by rows
     std::vector<std::unique_ptr<MovementRun>> stay_;               // from the copies to where the inputs will lie; on this rank only

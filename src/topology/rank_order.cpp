@@ -4,9 +4,9 @@
 
 #include "arges/error.hpp"
 #include "base/math.hpp"
+#include "base/read_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
 #include <sstream>
@@ -28,9 +28,7 @@ std::vector<std::int64_t> numbers_of(const std::string& line, const std::string&
     std::istringstream words(line);
     for (std::string word; words >> word;) {
         std::int64_t number = 0;
-        const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), number);
-        if (code != std::errc() || end != word.data() + word.size())
-            throw InvalidArgument(where + "\"" + word + "\" is not a whole number" + cure);
+        if (!read_number(word, number)) throw InvalidArgument(where + "\"" + word + "\" is not a whole number" + cure);
         numbers.push_back(number);
     }
     return numbers;

@@ -1,6 +1,7 @@
 #include "base/divider.hpp"
 #include "base/math.hpp"
 #include "base/options.hpp"
+#include "base/read_number.hpp"
 #include "base/text.hpp"
 #include "base/workspace.hpp"
 
@@ -146,6 +147,16 @@ TEST(Buffer, OfAnySizeStartsZeroWhereAskedAndKeepsItsElements) {
         }
     }
     EXPECT_THROW(Buffer<char>(std::int64_t(1) << 60), OutOfMemory);
+}
+
+TEST(ReadNumber, TakesWholeWordsOnly) {
+    int whole = 0;
+    double real = 0;
+    EXPECT_TRUE(read_number("-12", whole));
+    EXPECT_EQ(whole, -12);
+    EXPECT_TRUE(read_number("1.5e3", real));
+    EXPECT_EQ(real, 1500);
+    for (const char* word : {"", "12 ", " 12", "+12", "12a", "1.5", "99999999999"}) EXPECT_FALSE(read_number(word, whole)) << word;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "chemistry/integrals/fcidump_entry.hpp"
 
+#include "base/read_number.hpp"
 #include "io/file/text_number.hpp"
 
 #include <algorithm>
@@ -73,9 +74,9 @@ std::string read_value(std::string_view field, double& value) {
 }
 
 std::string read_index(std::string_view field, std::int64_t orbitals, std::int64_t& index) {
-    const auto [end, code] = std::from_chars(field.data(), field.data() + field.size(), index);
+    const bool is_number = read_number(field, index);
     const std::string quoted = "index '" + std::string(field.substr(0, 40)) + "'";
-    if (code != std::errc() || end != field.data() + field.size()) return quoted + " is not an integer";
+    if (!is_number) return quoted + " is not an integer";
     if (index < 0 || index > orbitals)
         return quoted + " is out of range; NORB=" + std::to_string(orbitals) + " allows 0 to " + std::to_string(orbitals);
     return "";

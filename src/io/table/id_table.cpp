@@ -2,13 +2,13 @@
 #include "io/table/id_table.hpp"
 
 #include "arges/error.hpp"
+#include "base/read_number.hpp"
 #include "base/splitmix.hpp"
 #include "comm/values.hpp"
 #include "io/file/parallel_file.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -32,18 +32,11 @@ std::uint64_t hash_of(std::string_view text) {
 
 enum class IdKind : std::int64_t { text, number, whole };
 
-template <class T>
-bool is_value(std::string_view text, T& value) {
-    const char* const end = text.data() + text.size();
-    const auto [behind, code] = std::from_chars(text.data(), end, value);
-    return code == std::errc() && behind == end;
-}
-
 IdKind kind_of(std::string_view id) {
     std::int64_t whole = 0;
     double number = 0;
-    if (id.empty() || is_value(id, whole)) return IdKind::whole;
-    return is_value(id, number) && std::isfinite(number) ? IdKind::number : IdKind::text;
+    if (id.empty() || read_number(id, whole)) return IdKind::whole;
+    return read_number(id, number) && std::isfinite(number) ? IdKind::number : IdKind::text;
 }
 
 /// An id with a number that orders as its value does.
@@ -55,8 +48,8 @@ struct SortedId {
         double number = 0;
         if (kind == IdKind::text || id.empty()) return;
         if (kind == IdKind::whole) {
-            is_value(id, key);
-        } else if (is_value(id, number)) {
+            read_number(id, key);
+        } else if (read_number(id, number)) {
             const auto bits = std::bit_cast<std::int64_t>(number == 0 ? 0.0 : number);
             key = bits < 0 ? ~bits ^ INT64_MIN : bits;
         }

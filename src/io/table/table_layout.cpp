@@ -1,6 +1,7 @@
 #include "io/table/table_layout.hpp"
 
 #include "arges/error.hpp"
+#include "base/read_number.hpp"
 #include "base/spelling.hpp"
 #include "base/text.hpp"
 #include "io/file/text_number.hpp"
@@ -58,9 +59,7 @@ AskedColumn asked(const std::string& text, const std::vector<std::string>& names
 
 std::optional<std::size_t> number_of(const std::string& name) {
     std::size_t number = 0;
-    const auto [behind, code] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (code != std::errc() || behind != name.data() + name.size()) return std::nullopt;
-    return number;
+    return read_number(name, number) ? std::optional(number) : std::nullopt;
 }
 
 /// The field of a column. @param names  none: columns have numbers only
@@ -98,8 +97,9 @@ bool has_names(const std::string& path, const FirstRows& first, const TableOptio
         if (!number) return false;
         if (*number < 1 || *number > row.size() || (!is_value && column.unit.empty())) return true;
         const auto& field = row[*number - 1];
-        if (is_value ? is_number(field) : parse_time(field).has_value()) is_known = true;
-        return is_value ? is_number(field) : parse_time(field).has_value();
+        const bool fits = is_value ? is_number(field) : parse_time(field).has_value();
+        is_known = is_known || fits;
+        return fits;
     };
     for (const auto& column : options.columns)
         if (!is_called_by_number(column, false)) return true;

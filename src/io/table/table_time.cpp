@@ -1,6 +1,7 @@
 #include "io/table/table_time.hpp"
 
 #include "arges/error.hpp"
+#include "base/read_number.hpp"
 
 #include <array>
 #include <charconv>
@@ -124,9 +125,7 @@ TimeUnit parse_time_unit(std::string_view text) {
 std::optional<std::int64_t> parse_time(std::string_view text) {
     if (text.size() >= 10 && (text[4] == '-' || text[4] == '/')) return iso_time(text);
     double number = 0;
-    const auto [behind, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (code != std::errc() || behind != text.data() + text.size() || !std::isfinite(number) || std::abs(number) >= 1e20)
-        return std::nullopt;
+    if (!read_number(text, number) || !std::isfinite(number) || std::abs(number) >= 1e20) return std::nullopt;
     for (double limit : {1e17, 1e14, 1e11})
         if (std::abs(number) >= limit) return static_cast<std::int64_t>(std::floor(number / (limit / 1e8)));
     return static_cast<std::int64_t>(std::floor(number));

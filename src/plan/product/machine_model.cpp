@@ -1,11 +1,11 @@
 #include "arges/machine.hpp"
 
 #include "arges/error.hpp"
+#include "base/read_number.hpp"
 #include "topology/interconnect.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -60,9 +60,7 @@ std::string without_blanks(const std::string& text) {
 /// @param or_zero  0 is taken, too
 std::optional<double> positive_number(const std::string& text, bool or_zero) {
     double value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0 || (value == 0 && !or_zero))
-        return std::nullopt;
+    if (!read_number(text, value) || !std::isfinite(value) || value < 0 || (value == 0 && !or_zero)) return std::nullopt;
     return value;
 }
 
@@ -85,8 +83,7 @@ struct Setting {
     }
     std::int64_t whole() const {
         std::int64_t number = 0;
-        const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (code != std::errc() || end != value.data() + value.size() || number < 0)
+        if (!read_number(value, number) || number < 0)
             throw InvalidArgument(where + name + " is \"" + value + "\", but must be a whole number, at least 0" + cure);
         return number;
     }

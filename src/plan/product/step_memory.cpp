@@ -27,11 +27,6 @@ std::int64_t most_messages(const Movement& movement) {
     return saturated(received + std::min(sent, received * static_cast<double>(movement.ranks())));
 }
 
-/// Of the first part into which windows cut an operand, which is no smaller than others but for a few elements.
-MovementBound bound_of_part(const ProductPlan& plan, std::size_t o) {
-    return movement_bound(plan.movement(o, std::vector<std::int64_t>(plan.windows.size(), 0)));
-}
-
 /// The movements of a step.
 class Movements {
 public:
@@ -42,10 +37,12 @@ public:
     }
     /// That of an operand, which windows may cut into parts.
     void add(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
-        if (plan.moves_in_parts(o))
-            add_lists(bound_of_part(plan, o), kept_list_bytes(plan, o));
-        else
-            add_lists(bound, plan.window_that_cuts(o) ? kept_list_bytes(plan, o) : bound.list_bytes);
+        if (plan.window_that_cuts(o)) {
+            const auto lists = part_lists(plan, o);
+            add_lists(plan.moves_in_parts(o) ? lists.part : bound, lists.kept);
+        } else {
+            add_lists(bound, bound.list_bytes);
+        }
         add_messages(bound, plan, o);
     }
     void add_messages(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
@@ -152,15 +149,14 @@ std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local)
 
 }  // namespace
 
-std::int64_t kept_list_bytes(const ProductPlan& plan, std::size_t o) {
-    const auto bytes = saturated_product(plan.parts(o), bound_of_part(plan, o).list_bytes);
-    return bytes <= plan.most_kept_lists ? bytes : 0;
+PartLists part_lists(const ProductPlan& plan, std::size_t o) {
+    PartLists lists{.part = movement_bound(plan.movement(o, std::vector<std::int64_t>(plan.windows.size(), 0)))};
+    const auto all = saturated_product(plan.parts(o), lists.part.list_bytes);
+    if (all <= plan.most_kept_lists) lists.kept = all;
+    return lists;
 }
 
-bool has_small_part_lists(const ProductPlan& plan, std::size_t o) {
-    const auto bound = bound_of_part(plan, o);
-    return saturated_sum(bound.list_bytes, bound.building_bytes) <= PlanMemory::small_lists;
-}
+bool PartLists::are_small() const { return saturated_sum(part.list_bytes, part.building_bytes) <= PlanMemory::small_lists; }
 
 std::int64_t PlanMemory::all() const { return saturated_sum(working, saturated_sum(kept_lists(), passing > small_lists ? passing : 0)); }
 

@@ -39,11 +39,16 @@ PlanMemory plan_memory(const PlannedProduct& plan, const Product& spec, const Lo
 /// Keeps lists of parts only as far as they fit beside the arrays into so many bytes, shared by the operands that windows cut.
 void bound_kept_lists(PlannedProduct& plan, std::int64_t working, std::int64_t memory_limit);
 
-/// Bytes of the lists of all parts into which windows cut an operand, if they are kept from run to run; 0 if they are so many that they are
-/// built as they are needed. The same on all ranks.
-std::int64_t kept_list_bytes(const ProductPlan& plan, std::size_t o);
-/// Are the lists of a part so small that they are built without asking whether other ranks could? The same on all ranks.
-bool has_small_part_lists(const ProductPlan& plan, std::size_t o);
+/// Lists of the parts into which windows cut an operand. The same on all ranks.
+struct PartLists {
+    MovementBound part;  ///< of the first one, which is no smaller than others but for a few elements
+    std::int64_t kept =
+        0;  ///< bytes of those of all parts, if they are kept from run to run; 0: they are so many that each is built as needed
+
+    /// Are those of a part so small that they are built without asking whether other ranks could?
+    bool are_small() const;
+};
+PartLists part_lists(const ProductPlan& plan, std::size_t o);
 
 /// A bound of StepMemory::workspace of a product: exactly that, or whatever is found at once and is within the memory limit.
 std::int64_t workspace_bound(const ProductPlan& plan, const PlanOptions& options);
