@@ -32,6 +32,19 @@ struct Interconnect {
     bool operator==(const Interconnect&) const = default;
 };
 
+/// Rates of one rank's device: those of a data centre's device of 2020, until `arges calibrate --device` has measured others.
+struct DeviceRates {
+    double flops_per_second = 1.7e13;       ///< of products of large matrices
+    double half_rate_edge = 500;            ///< of square matrices whose products reach half of that
+    double copied_bytes_per_second = 8e11;  ///< copies within its memory
+    double listed_element_seconds = 2e-11;  ///< to copy one element there along lists of offsets
+    double link_bytes_per_second = 2.4e10;  ///< between its memory and that of the host, each way
+    double call_seconds = 1e-5;             ///< to start a kernel or a copy and to wait for it
+    double memory_bytes = 4e10;             ///< that a rank has of its memory, where a plan is for a device that is not there
+    /// All the same.
+    bool operator==(const DeviceRates&) const = default;
+};
+
 /// Rates that turn flops and bytes into seconds, of one rank. Plans depend on their ratios. `arges calibrate` measures them.
 struct MachineModel {
     double flops_per_second = 2e10;                  ///< of products of large matrices
@@ -50,6 +63,7 @@ struct MachineModel {
     double packed_element_seconds = 1.2e-9;          ///< of one thread, to copy an element in another order
     double planning_seconds = 0;                     ///< to choose the plan of a product; 0: that costs nothing
     Interconnect interconnect;                       ///< what is known of it
+    std::optional<DeviceRates> device{};             ///< of the ranks' devices; none: not measured
 
     /// @cond
     // Not calibrated: measured on one machine, and used where their ratios to each other count more than to the rest.
@@ -88,6 +102,23 @@ struct MachineConstant {
 std::span<const MachineConstant> machine_constants();
 /// Those that may be unknown, which are 0 then.
 std::span<const MachineConstant> optional_machine_constants();
+
+/// The constants of a machine with a device that is known by its name, a100, h100 or h200, from its maker's figures; nothing for other
+/// names.
+/// @param machine  has what is known of the host
+std::optional<MachineModel> machine_with_device(const std::string& name, MachineModel machine);
+
+/// The same machine as what is computed in its devices' memory sees it: messages pass through that of the host. Pure.
+MachineModel on_device(const MachineModel& machine);
+
+/// A rate of a device with its name in files.
+struct DeviceConstant {
+    const char* name;            ///< as in the file
+    double DeviceRates::*value;  ///< where it is
+};
+
+/// All of them.
+std::span<const DeviceConstant> device_constants();
 
 /// Lines "name = value", one for each constant and for what is known of the interconnect, with a comment on top.
 std::string to_text(const MachineModel& machine);

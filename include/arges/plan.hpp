@@ -106,6 +106,8 @@ struct StepReport {
     double useful_flops = 0;              ///< over all ranks
     double padding = 0;                   ///< of products: so many more than useful ones are done, as a share; repetition does not count
     std::int64_t working_bytes = 0;       ///< on the busiest rank
+    std::string place;                    ///< "device" or "host", where there is a device for the elements; else empty
+    std::int64_t crossing_bytes = 0;      ///< that pass between the memories of host and device on the busiest rank, messages apart
     double seconds = 0;                   ///< predicted
 };
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace arges {
@@ -53,8 +54,9 @@ public:
     World(MPI_Comm comm, const Device& device, const Torus& torus = {}, RankOrder order = RankOrder::given);
     /// All processes, likewise on a device. Collective.
     explicit World(const Device& device, const Torus& torus = {});
-    /// All processes, on a machine with these constants (arges/machine.hpp); the file of stored ones is not looked at. Collective.
-    explicit World(const MachineModel& machine);
+    /// All processes, on a machine with these constants (arges/machine.hpp); the file of stored ones is not looked at. On the device, or
+    /// where ARGES_DEVICE says. Collective.
+    explicit World(const MachineModel& machine, const std::optional<Device>& device = {});
     /// A world of imaginary ranks for planning, e.g. dry_run(4096) or dry_run({4096, Torus({16, 16, 16})}): no MPI, no data. Tensors on it
     /// have no storage; statements are planned and accounted for but not executed, scalars come out as zero. What needs data (files, sparse
     /// tensors, decompositions, linear algebra) is refused.

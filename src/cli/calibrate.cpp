@@ -5,12 +5,14 @@
 #include "cli/outputs.hpp"
 #include "cli/program.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/world_options.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@ namespace {
 struct CalibrateCommand {
     std::string output;
     std::int64_t ranks_per_node = 0;
+    std::string device{};
     bool json = false;
     Outputs outputs{};
 };
@@ -31,6 +34,8 @@ void print_json(std::ostream& out, const MachineMeasurement& measured, const std
     nlohmann::ordered_json object;
     for (const auto& constants : {machine_constants(), optional_machine_constants()})
         for (const auto& constant : constants) object[constant.name] = machine.*constant.value;
+    for (const auto& constant : device_constants())
+        if (machine.device) object[constant.name] = *machine.device.*constant.value;
     object["products"] = nlohmann::ordered_json::array();
     for (const auto& rate : measured.products)
         object["products"].push_back({{"edge", rate.edge}, {"flops_per_second", rate.flops_per_second}});
@@ -76,13 +81,24 @@ void print_table(std::ostream& out, const MachineMeasurement& measured, const st
         add("a message, same node", links.on_node_message_seconds * 1e6, "microseconds");
         add("between nodes, all ranks", links.node_bytes_per_second * 1e-9, "GB/s per node");
     }
+    if (const auto& device = machine.device) {
+        add("device: matrix products, large", device->flops_per_second * 1e-9, "Gflop/s");
+        add("device: half of that", device->half_rate_edge, "edge");
+        add("device: copies", device->copied_bytes_per_second * 1e-9, "GB/s");
+        add("device: copies along lists", device->listed_element_seconds * 1e9, "ns per element");
+        add("device: between its memory and the host's", device->link_bytes_per_second * 1e-9, "GB/s");
+        add("device: a call", device->call_seconds * 1e6, "microseconds");
+        add("device: memory", device->memory_bytes / (1 << 30), "GiB per rank");
+    }
     out << table(rows, {true, false, true});
     if (!measured.has_network) out << "One rank measures no network: run it with mpiexec on two or more.\n";
     out << "stored in " << file << std::endl;
 }
 
 void run(CalibrateCommand& command, const Console& console) {
-    const World world{MachineModel()};  // a file that is damaged is replaced
+    std::optional<Device> device;
+    if (!command.device.empty()) device.emplace(parse_device(command.device, "--device"));
+    const World world(MachineModel(), device);  // a file that is damaged is replaced
     const auto file = command.output.empty() ? machine_file_option() : command.output;
     world.agree([&] {
         if (file.empty()) throw InvalidArgument("there is no home folder to store the constants in; name a file with --output");
@@ -103,6 +119,8 @@ Action declare_calibrate(CLI::App& app) {
     command->outputs.declare(app);
     app.add_option("--ranks-per-node", command->ranks_per_node, "ranks that follow each other on a node; else as detected")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
+    app.add_option("--device", command->device, "measures the ranks' devices, too: cuda or none; as ARGES_DEVICE, else none")
+        ->check(accepted_by([](const std::string& text) { parse_device(text, "--device"); }, "DEVICE"));
     app.add_flag("--json", command->json, "print one JSON object instead of a table");
     return [command](const Console& console) { run(*command, console); };
 }

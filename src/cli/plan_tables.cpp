@@ -77,6 +77,11 @@ std::string links_table(const PlanReport& report) {
 std::string step_lines(std::size_t number, const StepReport& step) {
     auto text = fmt::format("step {}: {}\n", number, step.statement);
     if (const auto grid = grid_text(step); !grid.empty()) text += "  grid: " + grid + "\n";
+    if (!step.place.empty()) {
+        text += "  on the " + step.place;
+        if (step.crossing_bytes > 0) text += ": " + with_commas(step.crossing_bytes) + " bytes pass between both memories";
+        text += "\n";
+    }
     if (std::any_of(step.grid.begin(), step.grid.end(), [](const auto& part) { return part.in_blocks; }))
         text += "  padding of blocks: " + percent(step.padding) + " more products than useful ones\n";
     std::string parts;
@@ -170,6 +175,10 @@ Json step_json(const StepReport& step) {
     object["flops"] = step.flops;
     object["useful_flops"] = step.useful_flops;
     object["working_bytes"] = step.working_bytes;
+    if (!step.place.empty()) {
+        object["place"] = step.place;
+        object["crossing_bytes"] = step.crossing_bytes;
+    }
     object["seconds"] = step.seconds;
     return object;
 }

@@ -67,7 +67,9 @@ void declare_planned_machine(CLI::App& app, PlannedMachine& machine, CLI::Option
             ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()})),
         app.add_option("--ranks-per-node", machine.ranks_per_node, whose + "ranks on a node, a divisor of the number of ranks")
             ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()})),
-        app.add_option("--machine", machine.file, whose + "file of constants and interconnect of the machine, else that of ARGES_MACHINE"),
+        app.add_option("--machine", machine.file,
+                       whose + "file of constants and interconnect of the machine, else that of ARGES_MACHINE; or a100, h100, h200: "
+                               "ranks with such a device each"),
         app.add_option("--coordinates", machine.coordinates, whose + "file with the coordinates of each rank, whose torus it is")};
     if (dry != nullptr)
         for (CLI::Option* const option : options) option->needs(dry);

@@ -4,6 +4,7 @@
 #include "arges/element_kernels.hpp"
 #include "arges/error.hpp"
 #include "arges/sparse_loops.hpp"
+#include "base/buffer.hpp"
 #include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/communicator.hpp"
@@ -294,6 +295,70 @@ void measure_network(const Communicator& comm, MachineMeasurement& result) {
     machine.interconnect.node_bytes_per_second = together.bytes_per_second * static_cast<double>(per_node);
 }
 
+/// An array of numbers on a device, all of them the same.
+Buffer<double> filled(const ElementKernels& kernels, std::int64_t count, double value) {
+    Buffer<double> array(count, kernels.space);
+    kernels.fill(array.data(), count, &value);
+    return array;
+}
+
+/// Rates of the rank's device, which ranks that share it use at the same time.
+DeviceRates device_rates(const Communicator& comm, const ElementKernels& kernels, std::int64_t ranks_on_node) {
+    const auto& space = *kernels.space;
+    const auto seconds = [&](std::int64_t repetitions, const std::function<void()>& work) {
+        work();
+        return seconds_of(comm,
+                          [&] {
+                              for (std::int64_t i = 0; i < repetitions; ++i) work();
+                              if (space.wait != nullptr) space.wait();
+                          }) /
+               static_cast<double>(repetitions);
+    };
+    DeviceRates rates;
+    const double one = 1, zero = 0;
+    const auto memory = space.memory != nullptr ? space.memory() : DeviceMemory();
+    rates.memory_bytes = static_cast<double>(memory.free_bytes / ((ranks_on_node + memory.devices - 1) / memory.devices));
+    {
+        auto number = filled(kernels, 1, 1);
+        rates.call_seconds = seconds(1, [&] { kernels.fill(number.data(), 1, &one); });
+    }
+    std::vector<ProductRate> products;
+    const std::int64_t large = rates.memory_bytes > 4e9 && space.wait != nullptr ? 8192 : 512;  // a device of tests is the host
+    for (const std::int64_t edge : {large / 8, large}) {
+        const auto a = filled(kernels, edge * edge, 1), b = filled(kernels, edge * edge, 0.5);
+        auto c = filled(kernels, edge * edge, 0);
+        const local::FoldedContraction product{{{edge, 1, 0, 1}}, {{edge, 0, edge, edge}}, {{edge, edge, 1, 0}}};
+        const double each = seconds(edge < large ? 8 : 1, [&] { kernels.contract(product, &one, a.data(), b.data(), &zero, c.data()); });
+        products.push_back({edge, 2.0 * static_cast<double>(edge) * static_cast<double>(edge) * static_cast<double>(edge) / each});
+    }
+    MachineModel fitted;
+    set_product_rate(fitted, products.front(), products.back());
+    rates.flops_per_second = fitted.flops_per_second;
+    rates.half_rate_edge = fitted.half_rate_edge;
+    const auto count = large * large;
+    const auto bytes = static_cast<double>(count * std::int64_t{sizeof(double)});
+    const auto from = filled(kernels, count, 1);
+    auto to = filled(kernels, count, 0);
+    const local::TransferAxis axis{count, 1, 1};
+    rates.copied_bytes_per_second = bytes / seconds(4, [&] { kernels.transfer({&axis, 1}, from.data(), to.data(), nullptr, {}); });
+    std::vector<double> here(count, 1.0);
+    rates.link_bytes_per_second = bytes / seconds(1, [&] { space.copy(to.data(), here.data(), to.bytes()); });
+    rates.link_bytes_per_second =
+        std::min(rates.link_bytes_per_second, bytes / seconds(1, [&] { space.copy(here.data(), from.data(), from.bytes()); }));
+    std::vector<std::int64_t> list(count / 4);
+    for (std::size_t i = 0; i < list.size(); ++i)
+        list[i] = 2 * static_cast<std::int64_t>(i) + static_cast<std::int64_t>(splitmix(i) >> 63U);
+    local::TransferAxis listed;
+    listed.count = std::ssize(list);
+    listed.from = listed.to = list.data();
+    rates.listed_element_seconds = seconds(1,
+                                           [&] {
+                                               kernels.transfer({&listed, 1}, from.data(), to.data(), nullptr, {});
+                                           }) /
+                                   static_cast<double>(list.size());
+    return rates;
+}
+
 /// A rank's share of the last-level cache, as far as the system tells.
 double cache_share(const Communicator& comm) {
     const auto ranks = comm.maximum(comm.ranks_on_my_node());
@@ -342,6 +407,10 @@ MachineMeasurement measure_machine(const World& world, std::int64_t ranks_per_no
     machine.sparse_product_seconds = sparse_product_seconds(comm);
     machine.sorted_nonzero_seconds = sorted_nonzero_seconds(comm);
     if (result.has_network) measure_network(comm, result);
+    if (const auto& kernels = world.state()->kernels(element_kernels<double>()); kernels.space != nullptr) {
+        machine.device = device_rates(comm, kernels, comm.maximum(comm.ranks_on_my_node()));
+        world.state()->settle(kernels.space);
+    }
     if (ranks_per_node > 0) machine.interconnect.ranks_per_node = ranks_per_node;
     machine.planning_seconds = planning_seconds(comm, machine);
     return result;

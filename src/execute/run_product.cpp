@@ -113,7 +113,8 @@ std::int64_t ProductRun::workspace_bytes() const {
         } else if (cut_by_[o]) {
             own = ceil_div(own, plan_.parts(o)) + 128;
         }
-        own += conversion_bytes(plan_.movement(o), elements, plan_.spec.element_bytes);
+        const auto written = o == plan_.result() ? plan_.spec.output.layout.local_size(rank_) : elements;
+        own += conversion_bytes(plan_.movement(o), written, plan_.spec.element_bytes);
         messages = plan_.streams ? messages + own : std::max(messages, own);
     }
     if (chain_) arrays += chain_->workspace_bytes();
@@ -231,7 +232,7 @@ void ProductRun::take_result(Call& call) const {
     auto& piece = call.pieces[o];
     const auto& operand = plan_.operands[o];
     piece.block = cut_by_[o] ? block_of(o, plan_.window_layout(o, call.range)) : whole_[o];
-    piece.array = operand.in_place ? static_cast<std::byte*>(element_at(call.c, piece.block.offset, call.kernels.size))
+    piece.array = operand.in_place ? static_cast<std::byte*>(element_at(call.c.elements, piece.block.offset, call.kernels.size))
                   : cut_by_[o]     ? call.arrays[o]
                                    : call.workspace.take(operand.layout.local_size(rank_), call.kernels.size, call.kernels.space);
 }
@@ -252,12 +253,13 @@ void ProductRun::move_out(Call& call) {
     call.error.run([&] {
         std::unique_ptr<MovementRun> made;
         const auto& movement = movements_[o] ? *movements_[o] : part_of(o, call.range, made);
-        movement.run(call.kernels, call.pieces[o].array, call.c, nullptr, beta, false, call.workspace);
+        movement.run(call.c.kernels_or(call.kernels), {call.pieces[o].array, &call.kernels}, call.c.elements, nullptr, beta, false,
+                     call.workspace);
     });
 }
 
-void ProductRun::run(const ElementKernels& kernels, const std::vector<SourceArray>& inputs, void* c, const void* alpha, const void* beta,
-                     const std::vector<void*>& stay, Workspace& workspace) {
+void ProductRun::run(const ElementKernels& kernels, const std::vector<SourceArray>& inputs, const TargetArray& c, const void* alpha,
+                     const void* beta, const std::vector<void*>& stay, Workspace& workspace) {
     const Workspace::Scope scope(workspace);
     ElementValue weighted;
     if (plan_.weight != 1) {

@@ -27,11 +27,13 @@ public:
 
     /// C = alpha * (projection of the product) + beta * C. Collective, as MovementRun::run(): what fails on a rank is thrown there
     /// when all messages are delivered.
-    /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts; with their kernels where they have another type
+    /// @param kernels  of the memory in which the product is computed
+    /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts; with their kernels where they have another type or
+    /// lie in another memory, as C
     /// @param stay   for inputs that will lie as plan.stay says: where to write their elements; else null. May be empty
     /// @param alpha, beta  single elements; null stands for one
-    void run(const ElementKernels& kernels, const std::vector<SourceArray>& inputs, void* c, const void* alpha, const void* beta,
-             const std::vector<void*>& stay, Workspace& workspace);
+    void run(const ElementKernels& kernels, const std::vector<SourceArray>& inputs, const TargetArray& c, const void* alpha,
+             const void* beta, const std::vector<void*>& stay, Workspace& workspace);
 
     /// Bytes of workspace that run() takes on this rank.
     std::int64_t workspace_bytes() const;
@@ -49,7 +51,7 @@ private:
     struct Call {
         const ElementKernels& kernels;
         const std::vector<SourceArray>& inputs;
-        void* c;
+        TargetArray c;
         const void *alpha, *beta;
         Workspace& workspace;
         std::vector<std::int64_t> range;  // of each window

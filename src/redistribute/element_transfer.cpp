@@ -29,7 +29,7 @@ local::TransferAxis entries_of(local::TransferAxis axis, std::int64_t begin, std
 
 void ElementTransfer::along(std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha,
                             local::TransferMode mode) const {
-    if (!converts()) return to_.transfer(axes, from, to, alpha, mode);
+    if (!is_staged()) return reaching_both().transfer(axes, from, to, alpha, mode);
     if (std::any_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.count == 0; })) return;
     // A window is a range of one axis, with all of those before it and an entry of each behind it.
     std::size_t cut = 0;
@@ -69,23 +69,25 @@ void ElementTransfer::convert_window(std::span<const local::TransferAxis> axes, 
         count *= axes[d].count;
     }
     from_.transfer(in, from, room_.before, nullptr, {});
-    local::convert_elements(*from_.type, to_, room_.before, room_.after, count);
-    to_.transfer(out, room_.after, to, alpha, mode);
+    if (converts()) local::convert_elements(*from_.type, to_, room_.before, room_.after, count);
+    to_.transfer(out, converts() ? room_.after : room_.before, to, alpha, mode);
 }
 
 void ElementTransfer::listed(const local::ListedTransfer& list, const void* from, void* to, const void* alpha,
                              local::TransferMode mode) const {
-    if (!converts()) return to_.transfer_listed(list, from, to, alpha, mode);
+    if (!is_staged()) return reaching_both().transfer_listed(list, from, to, alpha, mode);
     const auto most = converted_at_once(list.count);
-    Buffer<std::byte> before(most * from_.size, from_.space), after(most * to_.size, to_.space);
+    const auto* const space = common_space(from_, to_);
+    Buffer<std::byte> before(most * from_.size, space), after(most * to_.size, space);
     for (std::int64_t at = 0; at < list.count; at += most) {
         local::ListedTransfer in{.count = std::min(most, list.count - at)}, out{.count = in.count, .factor = list.factor};
         if (list.from != nullptr) in.from = list.from + at;
         if (list.to != nullptr) out.to = list.to + at;
         if (list.factors != nullptr) out.factors = list.factors + at;
         from_.transfer_listed(in, in.from != nullptr ? from : element_at(from, at, from_.size), before.data(), nullptr, {});
-        local::convert_elements(*from_.type, to_, before.data(), after.data(), in.count);
-        to_.transfer_listed(out, after.data(), out.to != nullptr ? to : element_at(to, at, to_.size), alpha, mode);
+        if (converts()) local::convert_elements(*from_.type, to_, before.data(), after.data(), in.count);
+        to_.transfer_listed(out, converts() ? after.data() : before.data(), out.to != nullptr ? to : element_at(to, at, to_.size), alpha,
+                            mode);
     }
 }
 

@@ -24,6 +24,11 @@ std::int64_t progression(const std::vector<std::int64_t>& list) {
     return stride;
 }
 
+/// The table for messages, which lie on the host unless MPI takes them as they are.
+const ElementKernels& for_messages(const ElementKernels& kernels) {
+    return kernels.space != nullptr && kernels.space->for_mpi ? kernels : kernels.on_host();
+}
+
 /// The movement that names the target's elements without reading anything: a scalar broadcast over all labels.
 Movement naming(const Movement& spec) {
     Movement result = spec;
@@ -203,7 +208,7 @@ void MovementRun::pack(const ElementKernels& kernels, const void* from, std::byt
     const auto bytes = kernels.size;
     if (relay_) {
         const auto own = relay_->block_of(rank_);
-        if (!relay_->gathers()) kernels.fill(element_at(buffer, own.begin, bytes), own.count, kernels.zero);
+        if (!relay_->gathers()) for_messages(kernels).fill(element_at(buffer, own.begin, bytes), own.count, kernels.zero);
     }
     std::int64_t offset = 0;
     auto m = pack_.begin();
@@ -246,8 +251,8 @@ void MovementRun::end_step(Flight& flight, const ElementKernels& kernels) const 
         if (relay_->gathers()) break;
         const std::array<local::TransferAxis, 1> axes{local::TransferAxis{.count = piece.count, .from_stride = 1, .to_stride = 1}};
         flight.error.run([&] {
-            kernels.transfer(axes, element_at(flight.receive, offset, bytes), element_at(flight.send, piece.begin, bytes), nullptr,
-                             {.conjugate = false, .accumulate = true});
+            for_messages(kernels).transfer(axes, element_at(flight.receive, offset, bytes), element_at(flight.send, piece.begin, bytes),
+                                           nullptr, {.conjugate = false, .accumulate = true});
         });
         offset += piece.count;
     }
@@ -258,10 +263,10 @@ void MovementRun::end_step(Flight& flight, const ElementKernels& kernels) const 
 void MovementRun::start(Flight& flight, const ElementKernels& kernels, const SourceArray& from, Workspace& workspace) const {
     const auto& own = from.kernels_or(kernels);
     const auto bytes = own.size;
-    const auto* const messages = own.space != nullptr && own.space->for_mpi ? own.space : nullptr;
+    const auto* const messages = for_messages(own).space;
     flight.send = workspace.take(relay_ ? relay_->elements() : volume().sent, bytes, messages);
     flight.receive = workspace.take(!relay_ ? volume().received : relay_->gathers() ? 0 : relay_->most_received(), bytes, messages);
-    if (&own != &kernels)
+    if (*own.type != *kernels.type || own.space != kernels.space)
         flight.room = conversion_room(saturated_product(spec_.to.local_size(rank_), std::ssize(spec_.terms)), own, kernels, workspace);
     flight.error.run([&] { pack(own, from.elements, flight.send); });
     if (comm_ == nullptr) return;
@@ -285,24 +290,27 @@ void MovementRun::finish(Flight& flight, const ElementKernels& kernels, const So
     const auto& own = from.kernels_or(kernels);
     const auto bytes = own.size;
     const ElementTransfer elements(own, kernels, flight.room);
+    // Messages lie on the host, one element behind the other: the kernels of the target read them as they are.
+    const auto received = elements.converts() ? elements : ElementTransfer(for_messages(own), kernels, {});
     auto& error = flight.error;
     bool accumulate = true;
     error.run([&] {
         prepare_target(kernels, to, beta, accumulate);
-        if (lists_.split() != nullptr) kernels.split_pair(*lists_.split(), from.elements, to, alpha, conjugate);
-        if (lists_.pair() != nullptr) unpack_pair(kernels, *lists_.pair(), from.elements, to, alpha, conjugate, accumulate);
+        if (lists_.split() != nullptr) elements.reaching_both().split_pair(*lists_.split(), from.elements, to, alpha, conjugate);
+        if (lists_.pair() != nullptr)
+            unpack_pair(elements.reaching_both(), *lists_.pair(), from.elements, to, alpha, conjugate, accumulate);
     });
     ElementValue negative(kernels.size);
     if (kernels.has_negative) kernels.multiple(-1, alpha != nullptr ? alpha : kernels.one, negative.data());
-    const auto transfer = [&](const MessageAxes& m, const void* source) {
-        elements.along(m.axes, element_at(source, m.from, bytes), element_at(to, m.to, kernels.size),
-                       (m.factor & 1) != 0 ? negative.data() : alpha, {conjugate != ((m.factor & 2) != 0), accumulate});
+    const auto transfer = [&](const ElementTransfer& by, const MessageAxes& m, const void* source) {
+        by.along(m.axes, element_at(source, m.from, bytes), element_at(to, m.to, kernels.size),
+                 (m.factor & 1) != 0 ? negative.data() : alpha, {conjugate != ((m.factor & 2) != 0), accumulate});
     };
     auto take_own = [&] {
         for (const auto& message : lists_.receives())
             if (lists_.loops() != nullptr && message.peer == rank_)
                 loop(Step::direct, elements, message, from.elements, to, alpha, {conjugate, accumulate});
-        if (direct_) transfer(*direct_, from.elements);
+        if (direct_) transfer(elements, *direct_, from.elements);
     };
     if (!same_order_ || relay_) error.run(take_own);
     if (relay_)
@@ -312,7 +320,7 @@ void MovementRun::finish(Flight& flight, const ElementKernels& kernels, const So
     error.rethrow();
     if (relay_ && !relay_->gathers()) {
         // The sum of what the others have.
-        if (!unpack_.empty()) transfer(unpack_.front(), element_at(flight.send, relay_->block_of(rank_).begin, bytes));
+        if (!unpack_.empty()) transfer(received, unpack_.front(), element_at(flight.send, relay_->block_of(rank_).begin, bytes));
         return;
     }
     std::int64_t offset = 0;
@@ -325,9 +333,9 @@ void MovementRun::finish(Flight& flight, const ElementKernels& kernels, const So
         const auto source =
             relay_ ? element_at(flight.send, relay_->block_of(message.peer).begin, bytes) : element_at(flight.receive, offset, bytes);
         if (lists_.loops() != nullptr) {
-            loop(Step::unpack, elements, message, source, to, alpha, {conjugate, accumulate});
+            loop(Step::unpack, received, message, source, to, alpha, {conjugate, accumulate});
         } else {
-            transfer(*m, source);
+            transfer(received, *m, source);
             ++m;
         }
         offset += message.count;

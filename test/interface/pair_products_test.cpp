@@ -85,7 +85,7 @@ TEST(PairProducts, AreComputedInTheWayThatIsCheaper) {
         const Tensor<double> B(world, {v, v, o, o}, "efij", "sym(product(e,i),product(f,j))", "B");
         Tensor<double> C(world, {v, v, o, o}, "abij", "sym(product(a,i),product(b,j))", "C");
         const auto text = C["abij"].explain(A["abef"] * B["efij"]);
-        if (o > 1) {
+        if (o > 1 && world.device().kind == DeviceKind::none) {  // else reading rows is faster
             EXPECT_NE(text.find("(ef)"), std::string::npos) << text;
             const auto why =
                 "C is computed in two parts, A+ B+ and A- B-, because A and B stay as they are when both of their pairs are exchanged";

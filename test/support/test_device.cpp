@@ -11,9 +11,11 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -48,6 +50,7 @@ public:
             if (length < whole) continue;
             free_.erase(it);
             if (length > whole) free_[begin + whole] = length - whole;
+            peak_ = std::max(peak_, taken_ += whole);
             return memory_ + begin;
         }
         throw refuse();
@@ -56,6 +59,7 @@ public:
     void give_back(void* array, std::int64_t bytes) {
         if (array == nothing()) return;
         const std::lock_guard lock(mutex_);
+        taken_ -= Workspace::padded(bytes);
         auto it = free_.emplace(static_cast<std::byte*>(array) - memory_, Workspace::padded(bytes)).first;
         if (const auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
             it->second += next->second;
@@ -85,6 +89,8 @@ public:
     void fail_at(std::int64_t call) { failing_ = call == 0 ? 0 : calls_ + call; }
     void fail_allocation_at(std::int64_t call) { failing_allocation_ = call == 0 ? 0 : allocations_ + call; }
     std::int64_t allocations() const { return allocations_; }
+    std::int64_t peak() const { return peak_; }
+    void reset_peak() { peak_ = taken_; }
     std::int64_t calls() const { return calls_; }
     std::int64_t free_bytes() const {
         std::int64_t sum = 0;
@@ -121,6 +127,7 @@ private:
     std::byte* memory_ = nullptr;
     std::map<std::int64_t, std::int64_t> free_;  // begin and length
     int running_ = 0;
+    std::int64_t taken_ = 0, peak_ = 0;
     std::int64_t calls_ = 0, failing_ = 0, allocations_ = 0, failing_allocation_ = 0;
 };
 
@@ -136,6 +143,8 @@ struct Kernel {
     OnDevice here;
 };
 
+std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();  // that the device says to have
+
 const MemorySpace space{.name = "the tests' device",
                         .allocate = [](std::int64_t bytes) { return Device::the().allocate(bytes); },
                         .free = [](void* array, std::int64_t bytes) noexcept { Device::the().give_back(array, bytes); },
@@ -146,7 +155,7 @@ const MemorySpace space{.name = "the tests' device",
                                     std::memcpy(to, from, static_cast<std::size_t>(bytes));
                                 });
                             },
-                        .memory = [] { return DeviceMemory{.free_bytes = Device::the().free_bytes()}; }};
+                        .memory = [] { return DeviceMemory{.free_bytes = std::min(most_bytes, Device::the().free_bytes())}; }};
 
 /// The device's kernels (src/device) in loops: see device/machine.hpp.
 struct Loops {
@@ -197,7 +206,8 @@ const device::Tables& tables() {
 
 }  // namespace
 
-void use_test_device() {
+void use_test_device(std::int64_t bytes) {
+    if (bytes > 0) most_bytes = bytes;
     is_default = true;
     device::replace_cuda(&tables(), true);
 }
@@ -211,6 +221,8 @@ TestDevice::~TestDevice() {
 void TestDevice::fail_at(std::int64_t call) { Device::the().fail_at(call); }
 void TestDevice::fail_allocation_at(std::int64_t call) { Device::the().fail_allocation_at(call); }
 std::int64_t TestDevice::allocations() { return Device::the().allocations(); }
+std::int64_t TestDevice::peak() { return Device::the().peak(); }
+void TestDevice::reset_peak() { Device::the().reset_peak(); }
 std::int64_t TestDevice::calls() { return Device::the().calls(); }
 
 template <class T>

@@ -10,7 +10,9 @@ namespace arges::test {
 /// Tensors of float, double and the complex types in a World on DeviceKind::cuda lie in a memory that can be read and written only while a
 /// kernel of their table runs: the kernels of devices (src/device), in loops on the host. Whatever else touches an element, MPI included,
 /// ends the process. From now on also in a World that is not told where. Local.
-void use_test_device();
+/// @param bytes  that the ranks of a node share there; 0: as many as any test takes. With few, some tensors lie on the host, and products
+/// are computed in windows.
+void use_test_device(std::int64_t bytes = 0);
 
 /// Likewise for as long as the object lives, but for a World that is not told. Local.
 class TestDevice {
@@ -26,6 +28,9 @@ public:
     /// Kernels that this rank has run, and arrays that it has taken.
     static std::int64_t calls();
     static std::int64_t allocations();
+    /// Most bytes of arrays since reset_peak(), those of kernels included.
+    static std::int64_t peak();
+    static void reset_peak();
 };
 
 /// The table of float, double or a complex type for the tests' device.

@@ -15,7 +15,7 @@ namespace {
 /// A new tensor like another one on a layout.
 std::shared_ptr<TensorState> on_layout(const TensorState& like, Layout layout) {
     return TensorState::make(
-        *like.kernels, like.world_handle, [&] { return like.world->intern(std::move(layout)); }, like.name);
+        like.world->kernels(*like.kernels), like.world_handle, [&] { return like.world->intern(std::move(layout)); }, like.name);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Layout layout_with_length(const Layout& layout, int mode, std::int64_t length) {
 std::pair<std::shared_ptr<TensorState>, std::int64_t> state_on(const TensorState& from, Layout layout) {
     auto to = on_layout(from, std::move(layout));
     const auto spec = copy_between(from.shape(), to->shape());
-    run_movement(*to->world, *to->kernels, spec, from.bytes.data(), to->bytes.data(), nullptr, to->kernels->zero);
+    run_movement(*to->world, *to->kernels, spec, {from.bytes.data(), from.kernels}, to->bytes.data(), nullptr, to->kernels->zero);
     return {to, movement_volume(spec, to->rank()).sent * to->kernels->size};
 }
 
@@ -96,7 +96,7 @@ std::shared_ptr<TensorState> mode_product(const TensorState& from, int mode, con
     f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * columns}};
     f.k = {{at.length, at.before, 1, 0}};
     f.n = {{columns, 0, at.length, at.before}};
-    const auto& kernels = *from.kernels;
+    const auto& kernels = from.on_device ? *from.kernels : *result->kernels;  // which reach both
     kernels.contract(f, kernels.one, from.bytes.data(), u, kernels.zero, result->bytes.data());
     return result;
 }

@@ -102,7 +102,7 @@ void AnyTensor::fill(const Number& value) {
 AnyTensor AnyTensor::converted(ElementType element) const {
     const auto& from = any_state_of(*this, "converted");
     const auto& kernels = from.is_sparse ? element_kernels(element) : from.world->kernels(element_kernels(element));
-    if (from.kernels == &kernels) return *this;
+    if (&from.kernels->on_host() == &kernels.on_host()) return *this;
     const CollectiveCall call(from.world->movement_communicator(), "Tensor::converted", *this, element);
     if (from.kernels->is_complex && !kernels.is_complex)
         throw InvalidArgument(title() + ": complex elements as " + to_string(element) +

@@ -8,8 +8,10 @@
 
 namespace arges {
 
-void run_movement(WorldState& world, const ElementKernels& kernels, const Movement& spec, const void* from, void* to, const void* alpha,
-                  const void* beta) {
+void run_movement(WorldState& world, const ElementKernels& kernels, const Movement& given, const SourceArray& from, void* to,
+                  const void* alpha, const void* beta) {
+    auto spec = given;
+    if (from.kernels_or(kernels).space != kernels.space) spec.from_bytes = kernels.size;  // it lies in another memory
     if (world.dry()) {
         const auto bound = movement_bound(spec);
         world.note_working(bound.buffers * kernels.size + bound.list_bytes, 0, bound.building_bytes);
@@ -21,7 +23,7 @@ void run_movement(WorldState& world, const ElementKernels& kernels, const Moveme
     std::int64_t buffers = 0, most = 0;
     world.agree([&] {
         run.emplace(world.movement_communicator(), spec, world.rank());
-        buffers = run->workspace_elements() * kernels.size + 128;
+        buffers = run->workspace_bytes(kernels.size);
         most = buffers + run->list_bytes();
     });
     world.require_everywhere(world.most(most), "moving elements to another layout");

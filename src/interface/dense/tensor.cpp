@@ -69,14 +69,13 @@ Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents, c
     return world.intern(grid == world.grid() ? spread_layout(world.grids(), extents, symmetry) : default_layout(grid, extents, symmetry));
 }
 
-TensorState::TensorState(const ElementKernels& element, World handle, Layout shape, std::string title)
-    : AnyTensorState(element, std::move(handle), std::move(title), false), layout(std::move(shape)) {
+TensorState::TensorState(const ElementKernels& element, World handle, Layout shape, std::string title, bool there)
+    : AnyTensorState(element, std::move(handle), std::move(title), false), on_device(there), layout(std::move(shape)) {
     if (!element.has_negative && contains_kind(layout.symmetry(), NodeKind::antisymmetric))
         throw InvalidArgument((name.empty() ? "tensor" : name) + ": elements of type " + readable_type(element.name) +
                               " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
-    const auto elements = layout.max_local_size();
-    const auto needed = std::min(elements, std::numeric_limits<std::int64_t>::max() / element.size) * element.size;
-    world->require_for_tensor(needed, element.space, name.empty() ? "tensor" : name);
+    const auto needed = saturated_product(layout.max_local_size(), element.size);
+    if (!on_device) world->require_for_tensor(needed, name.empty() ? "tensor" : name);
     if (!world->dry()) {
         const auto local = layout.local_size(rank());
         const auto* const zero = static_cast<const unsigned char*>(element.zero);
@@ -87,7 +86,7 @@ TensorState::TensorState(const ElementKernels& element, World handle, Layout sha
             element.fill(bytes.data(), local, zero);
     }
     held_ = needed;
-    world->hold(held_, element.space);
+    world->hold(held_, on_device);
 }
 
 std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, const World& world, const std::function<Layout()>& layout,
@@ -100,7 +99,12 @@ std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, co
     std::array<std::int64_t, 3> ends{0, 0, ~static_cast<std::int64_t>(state.next_number())};
     state.agree(
         [&] {
-            made = std::make_shared<TensorState>(kernels, world, layout(), std::move(name));
+            auto where = layout();
+            const auto& device = state.device();
+            const bool may_be_there = device.computes(kernels) && (kernels.space != nullptr || state.dry());
+            const bool is_there = may_be_there && device.has_room(saturated_product(where.max_local_size(), kernels.size));
+            const auto& here = may_be_there && !is_there ? kernels.on_host() : kernels;
+            made = std::make_shared<TensorState>(here, world, std::move(where), std::move(name), is_there);
             const auto digest =
                 static_cast<std::int64_t>(Digest().add(state.digest(made->layout)).add(std::string_view(kernels.type->name())).value());
             ends[0] = digest;
@@ -220,8 +224,8 @@ AnyTensor& AnyTensor::operator=(const AnyTensor& other) {
     const auto& from = state_of(other, "a copy");
     const CollectiveCall call(from.world->movement_communicator(), "Tensor", from);
     auto copy = TensorState::make(
-        *from.kernels, from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
-    copy_array(copy->bytes.data(), from.bytes.data(), from.bytes.size(), from.bytes.space());
+        from.world->kernels(*from.kernels), from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
+    copy_elements(copy->bytes, from.bytes);
     state_ = std::move(copy);
     return *this;
 }

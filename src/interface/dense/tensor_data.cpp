@@ -388,7 +388,7 @@ void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const
         full = room(size());
     });
     const Layout whole(state.world->grid(), extents(), Symmetry::none(order()), std::vector<SlotMapping>(order()));
-    move_elements(*state.world, *state.kernels, state.shape(), state.bytes.data(), whole, full);
+    move_elements(*state.world, state.kernels->on_host(), state.shape(), {state.bytes.data(), state.kernels}, whole, full);
 }
 
 void AnyTensor::gather_at(std::int64_t root, const ElementRoom& room) const {

@@ -20,13 +20,13 @@ namespace arges {
 namespace {
 
 void run_movement(TensorState& to, const TensorState& from, const Movement& spec, const void* alpha, const void* beta) {
-    run_movement(*to.world, *to.kernels, spec, from.bytes.data(), to.bytes.data(), alpha, beta);
+    run_movement(*to.world, *to.kernels, spec, {from.bytes.data(), from.kernels}, to.bytes.data(), alpha, beta);
     to.keep_real();
 }
 
 /// Zeros on the world of a tensor.
 std::shared_ptr<TensorState> made_like(const TensorState& state, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
-    return new_tensor(*state.kernels, state.world_handle, extents, symmetry, state.name);
+    return new_tensor(state.world->kernels(*state.kernels), state.world_handle, extents, symmetry, state.name);
 }
 
 /// The tree that a slice keeps: a node survives where corresponding dimensions of its children have equal ranges.
@@ -176,7 +176,8 @@ AnyTensor AnyTensor::converted_to(const ElementKernels& elements) const {
     const CollectiveCall call(from.world->movement_communicator(), "Tensor", from, std::string_view(kernels.type->name()));
     auto result = TensorState::make(
         kernels, from.world_handle, [&] { return from.layout; }, "");
-    local::convert_elements(*from.kernels->type, kernels, from.bytes.data(), result->bytes.data(), from.count());
+    const auto& reaching_both = from.on_device ? kernels : *result->kernels;
+    local::convert_elements(*from.kernels->type, reaching_both, from.bytes.data(), result->bytes.data(), from.count());
     return AnyTensor(std::move(result));
 }
 
@@ -215,7 +216,8 @@ AnyTensor AnyTensor::part_of_complex(bool imaginary, const ElementKernels& eleme
         real, world(), [&] { return from.layout; }, name());
     // Parts of complex numbers are real numbers at every second place.
     const std::array axes{local::TransferAxis{.count = result->count(), .from_stride = 2, .to_stride = 1}};
-    real.transfer(axes, element_at(from.bytes.data(), imaginary ? 1 : 0, real.size), result->bytes.data(), nullptr, {});
+    const auto& reaching_both = from.on_device ? real : *result->kernels;
+    reaching_both.transfer(axes, element_at(from.bytes.data(), imaginary ? 1 : 0, real.size), result->bytes.data(), nullptr, {});
     return AnyTensor(std::move(result));
 }
 

@@ -130,7 +130,7 @@ AnyTensor AnyTensor::reshaped(const std::vector<std::int64_t>& extents, bool las
     const auto& given = state_of(*this, "reshaped");
     const CollectiveCall call(given.world->movement_communicator(), "Tensor::reshaped", given, extents, last_fastest);
     auto result = TensorState::make(
-        *given.kernels, given.world_handle,
+        given.world->kernels(*given.kernels), given.world_handle,
         [&] {
             auto layout = new_layout(*given.world, extents, checked_shape(extents, Symmetry(), given.name));
             if (layout.full_size() != size())

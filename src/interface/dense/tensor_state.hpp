@@ -37,23 +37,35 @@ public:
     std::uint64_t number = 0;  // tells the tensors of a world apart, on all ranks alike
 };
 
+/// The memory by which two arrays are copied.
+inline const MemorySpace* space_of(const Buffer<std::byte>& a, const Buffer<std::byte>& b) {
+    return a.space() != nullptr ? a.space() : b.space();
+}
+
+/// Copies elements of the same type, as many as the target has, between any two memories.
+inline void copy_elements(Buffer<std::byte>& to, const Buffer<std::byte>& from) {
+    copy_array(to.data(), from.data(), to.size(), space_of(to, from));
+}
+
 /// Shape, layout and local elements of one dense tensor, whose type is known at run time.
 class TensorState : public AnyTensorState {
 public:
     /// Zeros. Local; make() is the way to all ranks' state. @throws OutOfMemory
-    TensorState(const ElementKernels& kernels, World world, Layout layout, std::string name);
-    /// Zeros in the layout that the function gives, in the memory of the kernels. Collective. @throws what the function throws,
-    /// OutOfMemory, or InvalidArgument if the layout or the element type is not the same on all ranks: on every rank
+    /// @param on_device  the elements lie in the memory of the world's device, which has room for them
+    TensorState(const ElementKernels& kernels, World world, Layout layout, std::string name, bool on_device = false);
+    /// Zeros in the layout that the function gives, in the memory of the kernels; on the host if the device has no room. Collective.
+    /// @throws what the function throws, OutOfMemory, or InvalidArgument if the layout or the element type is not the same on all ranks: on
+    /// every rank
     static std::shared_ptr<TensorState> make(const ElementKernels& kernels, const World& world, const std::function<Layout()>& layout,
                                              std::string name);
-    ~TensorState() override { world->hold(-held_, kernels->space); }
+    ~TensorState() override { world->hold(-held_, on_device); }
 
     /// Takes over elements that lie in another layout. The account is the same on all ranks. Local.
     void relocate(Layout where, Buffer<std::byte> elements) {
         const auto needed = where.max_local_size() * kernels->size;
-        world->hold(needed - held_, kernels->space);
+        world->hold(needed - held_, on_device);
         held_ = needed;
-        const auto* const space = kernels->space != nullptr ? kernels->space : elements.space();
+        const auto* const space = space_of(bytes, elements);
         if (stays && where == layout) return copy_array(bytes.data(), elements.data(), elements.size(), space);
         layout = std::move(where);
         if (elements.space() == kernels->space) {
@@ -69,6 +81,7 @@ public:
     /// Elements on this rank; none in a dry run.
     std::int64_t count() const { return bytes.size() / kernels->size; }
 
+    const bool on_device;  // in a dry run of a machine with a device kernels are those of the host
     Layout layout;
     Buffer<std::byte> bytes;  // of the elements on this rank; empty in a dry run
     bool stays = false;       // the caller has the address of the elements

@@ -1,6 +1,8 @@
 /// Finding equal items among many, by their hashes.
 #pragma once
 
+#include "base/math.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -56,10 +58,7 @@ private:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
     /// By the low half of the hash: the high one is similar for all nonzeros of a home rank.
-    std::size_t first_slot(std::uint64_t hash) const {
-        __extension__ typedef unsigned __int128 Wide;
-        return (static_cast<Wide>(std::rotl(hash, 32)) * slots_.size()) >> 64;
-    }
+    std::size_t first_slot(std::uint64_t hash) const { return (static_cast<UnsignedWide>(std::rotl(hash, 32)) * slots_.size()) >> 64; }
 
     std::vector<std::uint64_t> slots_;
 };

@@ -39,6 +39,7 @@ std::vector<std::uint64_t> numbers_of(const Product& product) {
     const auto add = [&](const Operand& operand) {
         numbers.push_back(operand.labels.size() << 3U | (operand.is_real ? 4U : 0U) | (operand.conjugated ? 2U : 0U) |
                           (operand.is_lasting ? 1U : 0U));
+        numbers.back() = numbers.back() << 1U | (operand.on_device ? 1U : 0U);
         for (int label : operand.labels) numbers.push_back(label);
         numbers.push_back(operand.element_bytes);
     };
@@ -112,8 +113,10 @@ Product DensePlan::product_of(const Term& term) const {
         const auto uses =
             std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == factor.tensor; });
         if (is_converted(factor)) product.factors[f].element_bytes = factor.tensor->kernels->size;
+        product.factors[f].on_device = factor.tensor->on_device;
         product.factors[f].is_lasting = uses == 1 && factor.tensor != left.tensor && !is_converted(factor);
     }
+    product.output.on_device = output.on_device;
     const auto* const coefficient = term.coefficient.data();
     product.is_zero = kernels.is_zero(coefficient);
     product.is_real = number(coefficient).imag() == 0;
@@ -166,7 +169,7 @@ void DensePlan::expect_runs(const Term& term, PlannedTerm& planned) {
 /// Bytes of the copy of an output that is on both sides, on the busiest rank.
 std::int64_t DensePlan::copied_bytes() const { return aliased ? saturated_product(output.shape().max_local_size(), kernels.size) : 0; }
 
-/// What the limit leaves for the plan of a term. @throws OutOfMemory if it leaves too little for the copy
+/// What the host's limit leaves for the plan of a term. @throws OutOfMemory if it leaves too little for the copy
 std::int64_t DensePlan::left_beside_copy(std::int64_t free_bytes) const {
     const auto copy = copied_bytes();
     if (copy <= free_bytes) return free_bytes - copy;
@@ -207,7 +210,8 @@ int DensePlan::agreements() const {
 void DensePlan::look_up(std::int64_t free_bytes) {
     for (auto& term : terms) {
         const auto* kept = world.prepared().find(term.key);
-        if (kept != nullptr && (*kept)->working_bytes() <= free_bytes - copied_bytes()) term.prepared = *kept;
+        if (kept != nullptr && (*kept)->working_bytes() <= free_bytes - copied_bytes() && (*kept)->device_bytes() <= free_on_device())
+            term.prepared = *kept;
     }
 }
 
@@ -219,7 +223,7 @@ void DensePlan::make() {
     world.agree(
         [&] {
             check();
-            const auto free = world.free_bytes(kernels.space);
+            const auto free = world.free_bytes();
             look_up(free);
             const bool kept = std::ranges::all_of(terms, [](const auto& term) { return term.prepared && term.prepared->is_ready(); });
             values = {own_digest(), ~own_digest(), free, kept ? 1 : 0, world.workspace().capacity(), -world.workspace().capacity()};
@@ -264,7 +268,7 @@ std::shared_ptr<PreparedTerm> DensePlan::planned(std::size_t i, std::int64_t fre
     const auto& term = terms[i];
     const auto expected = term.expected_runs;
     auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
-    if (before && before->working_bytes() > free_bytes) before = nullptr;
+    if (before && (before->working_bytes() > free_bytes || before->device_bytes() > free_on_device())) before = nullptr;
     if (before && !world.machine().is_worth_planning(static_cast<double>(expected) * before->seconds())) return before;
     if (before && !before->is_for_any_runs()) {
         auto many = kept_for(term, many_runs);
@@ -279,16 +283,16 @@ std::shared_ptr<PreparedTerm> DensePlan::planned(std::size_t i, std::int64_t fre
     return before && before->plans_like(*found) ? before : found;
 }
 
-/// A new plan. @throws OutOfMemory which says the memory
+/// A new plan. @throws OutOfMemory
 std::shared_ptr<PreparedTerm> DensePlan::prepared(const Product& product, std::int64_t runs, std::int64_t free_bytes) const {
-    try {
-        return std::make_shared<PreparedTerm>(world, product, runs, free_bytes);
-    } catch (const OutOfMemory& error) {
-        if (kernels.space == nullptr) throw;
-        throw OutOfMemory(std::string(error.what()) + "; what it works with lies in the memory of " + kernels.space->name + ", where " +
-                          with_commas(world.device().free_bytes()) +
-                          " bytes are free, and passes through that of the host (Device::memory_limit, --device-memory)");
-    }
+    std::optional<std::int64_t> on_device;
+    if (world.device().computes(kernels)) on_device = free_on_device();
+    return std::make_shared<PreparedTerm>(world, product, runs, FreeMemory{free_bytes, on_device});
+}
+
+/// What the limit of the device leaves beside the copy of the output. The same on all ranks.
+std::int64_t DensePlan::free_on_device() const {
+    return std::max<std::int64_t>(0, world.device().free_bytes() - (output.on_device ? copied_bytes() : 0));
 }
 
 std::shared_ptr<PreparedTerm> DensePlan::kept_for(const PlannedTerm& term, std::int64_t runs) const {
@@ -329,7 +333,7 @@ std::string DensePlan::text() const {
 
 std::string DensePlan::explain() {
     check();
-    const auto free_bytes = world.free_bytes(kernels.space);
+    const auto free_bytes = world.free_bytes();
     look_up(free_bytes);
     std::string text;
     if (aliased) text += "note: " + output.title() + " is on both sides, so it is copied first\n";

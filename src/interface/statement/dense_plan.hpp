@@ -65,6 +65,7 @@ private:
     std::string text() const;
     std::int64_t copied_bytes() const;
     std::int64_t left_beside_copy(std::int64_t free_bytes) const;
+    std::int64_t free_on_device() const;
 
     Digest digest_;  ///< of everything that must be the same on all ranks
 };

@@ -17,7 +17,8 @@ namespace {
 class DenseRun {
 public:
     explicit DenseRun(const DensePlan& plan)
-        : plan_(plan), kernels_(plan.kernels), output_(plan.output), world_(plan.world), least_workspace_(plan.least_workspace) {}
+        : plan_(plan), kernels_(plan.kernels), own_(table(plan.output.on_device)), output_(plan.output), world_(plan.world),
+          least_workspace_(plan.least_workspace) {}
 
     /// Takes what it needs, and changes nothing where that is not there. @return bytes on the busiest rank
     std::int64_t run() {
@@ -88,7 +89,8 @@ private:
             const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
             if (layout.identity() == tensor.layout.identity() || known) return;
             const auto bytes = bytes_on_a_rank(layout, kernels_.size);
-            if (&tensor != &output_ && taken + sum + bytes > plan_.least_free) return;
+            const auto free = tensor.on_device ? std::min(plan_.least_free, world_.device().free_bytes()) : plan_.least_free;
+            if (&tensor != &output_ && taken + sum + bytes > free) return;
             sum += bytes;
             new_places_.push_back({&tensor, layout, {}, term, factor});
             if (&tensor != &output_ && plan_.terms[term].prepared->expects_more_runs()) ++tensor.moves;
@@ -135,7 +137,7 @@ private:
         spec.to_labels = product.output.labels;
         spec.label_extents = product.label_extents;
         spec.terms = {spec.identity()};
-        scale_named(kernels_, spec, world_.rank(), output_.bytes.data(), plan_.beta);
+        scale_named(own_, spec, world_.rank(), output_.bytes.data(), plan_.beta);
     }
 
     Arrays arrays_of(std::size_t i) {
@@ -149,11 +151,14 @@ private:
             });
             arrays.stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
             arrays.read.emplace_back(tensor.get() == &output_ ? snapshot_.data() : tensor->bytes.data(),
-                                     plan_.is_converted(term.factors[f]) ? tensor->kernels : nullptr);
+                                     plan_.is_converted(term.factors[f]) ? tensor->kernels : &table(tensor->on_device));
         }
-        if (term.factors.empty()) arrays.read.emplace_back(kernels_.one);
-        for (const auto& layout : plan_.terms[i].prepared->plan().intermediates)
-            arrays.read.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size, kernels_.space));
+        if (term.factors.empty()) arrays.read.emplace_back(kernels_.one, &table(false));
+        const auto& planned = plan_.terms[i].prepared->plan();
+        for (const auto& layout : planned.intermediates) {
+            const auto& kernels = table(planned.is_on_device(static_cast<int>(arrays.read.size())));
+            arrays.read.emplace_back(workspace.take(layout.local_size(world_.rank()), kernels.size, kernels.space), &kernels);
+        }
         return arrays;
     }
 
@@ -177,6 +182,7 @@ private:
             }
             const void* const own_beta = final ? std::exchange(beta, nullptr) : kernels_.zero;
             void* const out = final ? result : const_cast<void*>(arrays.read[step.output].elements);
+            const auto& written = final ? own_ : *arrays.read[step.output].kernels;
             std::vector<SourceArray> inputs;
             std::vector<void*> stay;
             for (const std::size_t n : step.inputs) {
@@ -187,10 +193,11 @@ private:
             error.run([&] {
                 std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& run) {
                                           const bool conjugated = std::get<PlannedMovement>(step.work).conjugated;
-                                          run->run(kernels_, inputs[0], out, alpha, own_beta, conjugated, workspace);
+                                          run->run(written, inputs[0], out, alpha, own_beta, conjugated, workspace);
                                       },
                                       [&](const std::shared_ptr<ProductRun>& run) {
-                                          run->run(kernels_, inputs, out, alpha, own_beta, stay, workspace);
+                                          const bool on_device = step.product()->spec.on_device;
+                                          run->run(table(on_device), inputs, {out, &written}, alpha, own_beta, stay, workspace);
                                       }},
                            prepared.runs()[s]);
             });
@@ -198,8 +205,14 @@ private:
         }
     }
 
+    /// The table of the statement for a memory.
+    const ElementKernels& table(bool on_device) const {
+        return on_device || !plan_.world.device().computes(kernels_) ? kernels_ : kernels_.on_host();
+    }
+
     const DensePlan& plan_;
     const ElementKernels& kernels_;
+    const ElementKernels& own_;  // of the memory of the output
     TensorState& output_;
     WorldState& world_;
     std::int64_t least_workspace_;  // that a rank has

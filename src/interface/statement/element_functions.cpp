@@ -69,8 +69,8 @@ public:
             }
             moved.push_back(TensorState::make(
                 *state.kernels, state.world_handle, [&] { return layout; }, state.name));
-            run_movement(world_, *state.kernels, movement(state, operand.labels.names(), layout), state.bytes.data(),
-                         moved.back()->bytes.data(), nullptr, state.kernels->zero);
+            run_movement(world_, *moved.back()->kernels, movement(state, operand.labels.names(), layout),
+                         {state.bytes.data(), state.kernels}, moved.back()->bytes.data(), nullptr, state.kernels->zero);
             inputs.push_back(moved.back().get());
         }
         if (world_.dry()) return;
@@ -285,7 +285,8 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
         return apply_to_sparse(left, operands, result, f, accumulate, rule);
     const CollectiveCall call(left.tensor->world->movement_communicator(), "map", FactorArguments{left, operands},
                               std::string_view(result.type->name()), accumulate, static_cast<int>(rule.over));
-    ElementFunction(left, operands, left.tensor->world->kernels(result), f).run(accumulate, rule.over);
+    const auto& kernels = left.tensor->kernels->space != nullptr ? left.tensor->world->kernels(result) : result.on_host();
+    ElementFunction(left, operands, kernels, f).run(accumulate, rule.over);
     left.tensor->world->settle(left.tensor->kernels->space);
 }
 

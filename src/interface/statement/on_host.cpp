@@ -20,7 +20,7 @@ void OnHost::replace(Factor& factor) {
     }
     factor.tensor = TensorState::make(
         original->kernels->on_host(), original->world_handle, [&] { return original->layout; }, original->name);
-    copy_array(factor.tensor->bytes.data(), original->bytes.data(), original->bytes.size(), original->bytes.space());
+    copy_elements(factor.tensor->bytes, original->bytes);
     copies_.push_back({original, factor.tensor});
 }
 
@@ -33,7 +33,7 @@ void OnHost::finish() {
         Buffer<std::byte> elements;
         original.world->agree([&] {
             elements = Buffer<std::byte>(result.size(), space);
-            copy_array(elements.data(), result.data(), result.size(), space);
+            copy_elements(elements, result);
         });
         original.relocate(copy.here->layout, std::move(elements));
     }

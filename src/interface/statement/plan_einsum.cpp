@@ -90,11 +90,26 @@ Product product_of(const PlanRequest& request, const std::vector<RankGrid>& grid
     return spec;
 }
 
-/// What is left for working memory beside the tensors.
+/// Bytes of a tensor on the busiest rank.
+std::int64_t bytes_of(const Operand& tensor, const Product& spec) {
+    return saturated_product(tensor.layout.max_local_size(), spec.element_bytes);
+}
+
+/// Puts tensors on the device as far as it has room, the result first. @return what is left there
+std::int64_t put_on_device(Product& spec, WorldDevice device) {
+    const auto put = [&](Operand& tensor) {
+        tensor.on_device = device.has_room(bytes_of(tensor, spec));
+        if (tensor.on_device) device.hold(bytes_of(tensor, spec));
+    };
+    put(spec.output);
+    for (auto& factor : spec.factors) put(factor);
+    return device.free_bytes();
+}
+
+/// What is left of the host's memory beside the tensors.
 std::int64_t working_memory(std::int64_t limit, const Product& spec) {
-    std::int64_t held = spec.output.layout.max_local_size();
-    for (const auto& factor : spec.factors) held = saturated_sum(held, factor.layout.max_local_size());
-    held = saturated_product(held, spec.element_bytes);
+    std::int64_t held = spec.output.on_device ? 0 : bytes_of(spec.output, spec);
+    for (const auto& factor : spec.factors) held = saturated_sum(held, factor.on_device ? 0 : bytes_of(factor, spec));
     if (held >= limit)
         throw OutOfMemory("the tensors alone take " + with_commas(held) + " bytes on a rank, but the limit is " + with_commas(limit) +
                           "; plan for more ranks, a number with small factors, or raise --memory");
@@ -114,6 +129,8 @@ EinsumPlan plan_einsum(const PlanRequest& request) {
     options.memory_limit = PlanOptions().memory_limit;
     options.group_mapping = request.group_mapping;
     auto spec = product_of(request, options.grids);
+    const auto& device = machine.state()->device();
+    if (device.computes(element_kernels(request.element))) options.device_memory_limit = put_on_device(spec, device);
     if (request.memory_limit) options.memory_limit = working_memory(*request.memory_limit, spec);
     EinsumPlan result{machine.torus(), {}};
     Stopwatch watch;

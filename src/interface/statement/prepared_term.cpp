@@ -60,12 +60,14 @@ Product without_names(const Product& product) {
 
 }  // namespace
 
-PreparedTerm::PreparedTerm(WorldState& world, const Product& product, std::int64_t expected_runs, std::int64_t free_bytes)
+PreparedTerm::PreparedTerm(WorldState& world, const Product& product, std::int64_t expected_runs, const FreeMemory& free)
     : product_(projected(product)), options_(world.plan_options()), world_(&world) {
-    options_.memory_limit = free_bytes;
+    options_.memory_limit = free.on_host;
+    options_.device_memory_limit = free.on_device;
     options_.expected_runs = expected_runs;
     plan_ = plan_product(product_, options_);
     leave_room_for_lists();
+    device_bytes_ = arges::device_bytes(plan_, product_, options_.local);
     set_names(plan_.steps, without_names(product_));
     seconds_ = plan_.seconds(product_.element_bytes, options_);
     settled_ = arges::settled(plan_, product_);

@@ -7,7 +7,9 @@
 #include "plan/product/step_memory.hpp"
 #include "redistribute/movement_run.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,12 +19,18 @@ namespace arges {
 /// What runs a step, in the order of PlannedWork.
 using StepRun = std::variant<std::shared_ptr<MovementRun>, std::shared_ptr<ProductRun>>;
 
+/// Bytes on a rank that a statement may take.
+struct FreeMemory {
+    std::int64_t on_host = 0;
+    std::optional<std::int64_t> on_device{};  ///< none: no device computes with its elements
+};
+
 /// The plan of a product, without names, made ready to run.
 class PreparedTerm {
 public:
-    /// Works out the projection, chooses the order of pairwise steps and plans each, within `free_bytes` of memory on a rank.
+    /// Works out the projection, chooses the order of pairwise steps and plans each, within the memory that is free.
     /// Local; the same on every rank. @throws InvalidArgument, Unsupported, OutOfMemory
-    PreparedTerm(WorldState& world, const Product& product, std::int64_t expected_runs, std::int64_t free_bytes);
+    PreparedTerm(WorldState& world, const Product& product, std::int64_t expected_runs, const FreeMemory& free);
     PreparedTerm(const PreparedTerm&) = delete;
     PreparedTerm& operator=(const PreparedTerm&) = delete;
     ~PreparedTerm() { give_lists_back(); }
@@ -57,6 +65,8 @@ public:
     std::int64_t planned_bytes() const { return planned_bytes_; }
     /// Bytes on the busiest rank beside the tensors: workspace, intermediates, and tensors' new places.
     std::int64_t working_bytes() const { return workspace_bytes_ + new_place_bytes_; }
+    /// Those in the memory of a device, with messages, at most.
+    std::int64_t device_bytes() const { return device_bytes_; }
     /// Those of them that are taken from the workspace.
     std::int64_t workspace_bytes() const { return workspace_bytes_; }
     /// Memory of the movements' lists on the busiest rank, at most, in bytes.
@@ -87,7 +97,7 @@ private:
     WorldState* world_;
     bool ready_ = false, is_noted_ = false;
     double seconds_ = 0;
-    std::int64_t planned_bytes_ = 0, workspace_bytes_ = 0, new_place_bytes_ = 0, passing_bytes_ = 0;
+    std::int64_t planned_bytes_ = 0, workspace_bytes_ = 0, new_place_bytes_ = 0, passing_bytes_ = 0, device_bytes_ = 0;
 };
 
 }  // namespace arges

@@ -43,8 +43,12 @@ MachineModel stored_machine() {
 
 /// The constants of a file that must be there.
 MachineModel machine_in(const std::string& file) {
-    auto machine = read_machine_model(file, default_machine(omp_get_max_threads()));
-    if (!machine) throw InvalidArgument("machine constants in " + file + ": there is no such file; write it with arges calibrate --output");
+    const auto otherwise = default_machine(omp_get_max_threads());
+    auto machine = read_machine_model(file, otherwise);
+    if (!machine) machine = machine_with_device(file, otherwise);
+    if (!machine)
+        throw InvalidArgument("machine constants in " + file +
+                              ": there is no such file; write it with arges calibrate --output, or name a100, h100 or h200");
     return *std::move(machine);
 }
 
@@ -119,6 +123,9 @@ WorldState::WorldState(const PlannedMachine& given) {
     auto constants = machine.file.empty() ? stored_machine() : machine_in(machine.file);
     if (machine.ranks_per_node > 0) constants.interconnect.ranks_per_node = machine.ranks_per_node;
     machine_ = among_ranks(std::move(constants), size_, 1);
+    // A machine that is named has the device that its constants say; else the one that worlds have here.
+    const bool has_device = machine.file.empty() ? device::default_kind() != DeviceKind::none : machine_.device.has_value();
+    if (has_device) device_ = WorldDevice::planned(static_cast<std::int64_t>(machine_.device.value_or(DeviceRates()).memory_bytes));
     take_topology(machine.torus, 1);
     local_ = {omp_get_max_threads()};
     memory_limit_ = memory_limit_option().value_or(available_node_memory());
@@ -168,16 +175,15 @@ void WorldState::require_free(std::int64_t bytes, const std::string& what) {
                           "; take a part of the tensor, use more ranks, or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 
-void WorldState::require_for_tensor(std::int64_t bytes, const MemorySpace* space, const std::string& title) {
-    const auto in_use = space == nullptr ? in_use_ : device_.in_use(), limit = space == nullptr ? memory_limit_ : device_.limit();
-    if (space == nullptr) make_room(bytes);
-    if (bytes <= limit - in_use) return;
-    const auto text = title + ": " + std::to_string(bytes) + " bytes per rank on top of " + std::to_string(in_use) +
-                      " in use are over the limit of " + std::to_string(limit);
-    if (space == nullptr) throw OutOfMemory(text + "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-    throw OutOfMemory(text + " in the memory of " + space->name +
-                      "; use more ranks, raise the limit (Device::memory_limit, --device-memory) or use no device (--device none, "
-                      "ARGES_DEVICE=none)");
+void WorldState::require_for_tensor(std::int64_t bytes, const std::string& title) {
+    make_room(bytes);
+    if (bytes <= memory_limit_ - in_use_) return;
+    auto text = title + ": " + std::to_string(bytes) + " bytes per rank on top of " + std::to_string(in_use_) +
+                " in use are over the limit of " + std::to_string(memory_limit_);
+    if (device_.kind() != DeviceKind::none)
+        text += ", and " + std::to_string(device_.free_bytes()) + " of the " + std::to_string(device_.limit()) +
+                " bytes of the device are free (Device::memory_limit, --device-memory)";
+    throw OutOfMemory(text + "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 
 void WorldState::require_everywhere(std::int64_t bytes, const std::string& what) {
@@ -236,8 +242,8 @@ void WorldState::hold_lists(std::int64_t bytes) {
     note_working(0);
 }
 
-void WorldState::hold(std::int64_t bytes, const MemorySpace* space) {
-    if (space != nullptr) return device_.hold(bytes);
+void WorldState::hold(std::int64_t bytes, bool on_device) {
+    if (on_device) return device_.hold(bytes);
     in_use_ += bytes;
     note_working(0);
 }
@@ -258,8 +264,8 @@ World::World(MPI_Comm comm, const Torus& torus, RankOrder order) : state_(std::m
 World::World(MPI_Comm comm, const Device& device, const Torus& torus, RankOrder order)
     : state_(std::make_shared<WorldState>(comm, torus, order, device)) {}
 World::World(const Device& device, const Torus& torus) : World(MPI_COMM_WORLD, device, torus) {}
-World::World(const MachineModel& machine)
-    : state_(std::make_shared<WorldState>(MPI_COMM_WORLD, Torus(), RankOrder::given, std::nullopt, &machine)) {}
+World::World(const MachineModel& machine, const std::optional<Device>& device)
+    : state_(std::make_shared<WorldState>(MPI_COMM_WORLD, Torus(), RankOrder::given, device, &machine)) {}
 World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
 World World::outside() { return World(std::shared_ptr<WorldState>()); }
 World World::dry_run(const PlannedMachine& machine) { return World(std::make_shared<WorldState>(machine)); }

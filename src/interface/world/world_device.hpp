@@ -7,6 +7,7 @@
 #include "device/failure.hpp"
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <limits>
 
@@ -18,8 +19,25 @@ public:
     /// @throws InvalidArgument as device::tables_of() does
     explicit WorldDevice(DeviceKind kind) : kind_(kind), tables_(device::tables_of(kind)) {}
 
+    /// One that need not be there: plans are made for it.
+    static WorldDevice planned(std::int64_t limit) {
+        WorldDevice device;
+        device.kind_ = DeviceKind::cuda;
+        device.set_limit(limit);
+        return device;
+    }
+
     DeviceKind kind() const { return kind_; }
-    /// The table for dense tensors of these elements; without a device that of the host.
+    /// Does it compute with elements of this type under their algebra?
+    bool computes(const ElementKernels& elements) const {
+        if (kind_ == DeviceKind::none) return false;
+        const auto* const host = &elements.on_host();
+        return host == &element_kernels<double>() || host == &element_kernels<float>() ||
+               host == &element_kernels<std::complex<double>>() || host == &element_kernels<std::complex<float>>();
+    }
+    /// May a tensor of so many bytes on a rank lie there? A quarter of the memory is left to what computes with tensors.
+    bool has_room(std::int64_t bytes) const { return bytes <= limit_ / 4 * 3 - in_use_; }
+    /// The table of its memory for dense tensors of these elements; where it does not compute with them that of the host.
     const ElementKernels& kernels(const ElementKernels& elements) const {
         for (const auto* const table : tables_)
             if (table != nullptr && table->host == &elements.on_host()) return *table;

@@ -96,15 +96,11 @@ public:
     std::int64_t memory_in_use() const { return in_use_; }
     /// What operations may take on this rank beside its tensors, in bytes.
     std::int64_t free_bytes() const { return std::max<std::int64_t>(0, memory_limit_ - in_use_); }
-    /// Likewise for elements that lie in a space: what passes between ranks lies on the host, too.
-    std::int64_t free_bytes(const MemorySpace* space) const {
-        return space == nullptr ? free_bytes() : std::min(free_bytes(), device_.free_bytes());
-    }
     /// Makes room, see make_room(). @throws OutOfMemory if an operation wants more bytes than are free. Local.
     /// @param what  it is for, e.g. "A: gather"
     void require_free(std::int64_t bytes, const std::string& what);
-    /// Makes room for the elements of a tensor. Local; the same on all ranks. @throws OutOfMemory which says the memory
-    void require_for_tensor(std::int64_t bytes, const MemorySpace* space, const std::string& title);
+    /// Makes room for the elements of a tensor on the host. Local; the same on all ranks. @throws OutOfMemory which says the memory
+    void require_for_tensor(std::int64_t bytes, const std::string& title);
     /// What require_free() does where all ranks decide alike, by the rank that has least. Collective.
     void require_everywhere(std::int64_t bytes, const std::string& what);
     std::int64_t memory_peak() const { return peak_; }
@@ -122,8 +118,8 @@ public:
     void hold_lists(std::int64_t bytes);
     std::int64_t kept_lists() const { return kept_lists_; }
     std::int64_t kept_workspace() const { return kept_workspace_; }
-    /// Accounts for memory that tensors hold (negative: give back). @param space  where; null: on the host
-    void hold(std::int64_t bytes, const MemorySpace* space = nullptr);
+    /// Accounts for memory that tensors hold (negative: give back).
+    void hold(std::int64_t bytes, bool on_device = false);
     /// Accounts for working memory of an operation. @param from_workspace  the part of it that is kept for later operations
     /// @param passing  what it takes in addition without an account, see PreparedTerm::passing_bytes()
     void note_working(std::int64_t bytes, std::int64_t from_workspace = 0, std::int64_t passing = 0);

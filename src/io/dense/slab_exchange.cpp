@@ -238,7 +238,8 @@ void Rounds::scatter(std::byte* local) {
 void SlabExchange::store(const TensorState& tensor, const std::function<void(const Slab&)>& take) const {
     if (tensor.shape().has_padding()) {
         const auto packed = without_blocks(tensor);
-        move_elements(*tensor.world, *tensor.kernels, tensor.shape(), tensor.bytes.data(), packed->shape(), packed->bytes.data());
+        move_elements(*tensor.world, *packed->kernels, tensor.shape(), {tensor.bytes.data(), tensor.kernels}, packed->shape(),
+                      packed->bytes.data());
         store(*packed, take);
         return;
     }
@@ -254,7 +255,8 @@ void SlabExchange::load(TensorState& tensor, const std::function<void(const Slab
     if (tensor.shape().has_padding()) {
         const auto packed = without_blocks(tensor);
         load(*packed, give);
-        move_elements(*tensor.world, *tensor.kernels, packed->shape(), packed->bytes.data(), tensor.shape(), tensor.bytes.data());
+        move_elements(*tensor.world, *tensor.kernels, packed->shape(), {packed->bytes.data(), packed->kernels}, tensor.shape(),
+                      tensor.bytes.data());
         return;
     }
     {

@@ -40,7 +40,8 @@ struct Movement {
     std::vector<std::int64_t> from_offset, to_offset;  ///< per dimension, for slices; empty: zero
     std::vector<LabelTerm> terms;                      ///< at least one
     std::vector<RelayStage> stages;                    ///< see Relay; empty: every message goes straight to its rank
-    /// Of an element of the source, where it has another type than the target: elements are converted where they arrive. 0: the same type.
+    /// Of an element of the source, where it has another type than the target, or lies in another memory: elements are converted and
+    /// copied where they arrive, a window at a time. 0: the same type and memory.
     std::int64_t from_bytes = 0;
 
     /// Ranks that hold something on either side.

@@ -83,6 +83,11 @@ double agreement_seconds(std::int64_t ranks, const PlanOptions& options) {
     return std::bit_width(static_cast<std::uint64_t>(ranks - 1)) * options.machine.message_seconds;
 }
 
+double crossing_seconds(double elements, std::int64_t element_bytes, const MachineModel& machine) {
+    const auto device = machine.device.value_or(DeviceRates());
+    return device.call_seconds + elements * static_cast<double>(element_bytes) / device.link_bytes_per_second;
+}
+
 double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const PlanOptions& options) {
     const auto& machine = options.machine;
     const double ranks = movement.to.grid().ranks();
@@ -107,7 +112,11 @@ double preparing_seconds(const Movement& movement, const MachineModel& machine) 
 CostModel::CostModel(const ProductPlan& unmapped, const MachineModel& machine)
     : axes_(unmapped.axes), machine_(machine), element_bytes_(unmapped.spec.element_bytes),
       flops_per_product_(unmapped.spec.flops_per_product() * (unmapped.spec.factors.size() == 1 ? 0.5 : 1)) {
-    for (const auto& operand : unmapped.operands) operands_.push_back(operand.axes);
+    for (std::size_t o = 0; o < unmapped.operands.size(); ++o) {
+        operands_.push_back(unmapped.operands[o].axes);
+        crosses_.push_back(unmapped.spec.crosses(unmapped.tensor(o)));
+    }
+    if (unmapped.spec.on_device) call_seconds_ = machine.device.value_or(DeviceRates()).call_seconds;
     for (const auto& step : unmapped.chain) {
         LocalSpace space{unmapped.iteration_axes(step), unmapped.axes_of_node(step.first), {}, step.axes, step.buffer >= 0};
         if (step.second != LocalProduct::no_second) space.second = unmapped.axes_of_node(step.second);
@@ -159,7 +168,13 @@ RankWork CostModel::work(const Candidate& candidate) const {
         const double repetitions = parts.repetitions, words = operand.moved.words * repetitions;
         work.sending += moving_seconds(candidate, o, parts);
         work.copied += 2 * block_size(operands_[o], candidate.length) * repetitions + 2 * words;
+        const double moves = static_cast<double>(parts.parts) * repetitions;
+        work.multiplying += moves * call_seconds_;
+        if (!crosses_[o]) continue;
+        const double in_a_part = block_size(operands_[o], candidate.length) / static_cast<double>(parts.parts);
+        work.sending += moves * crossing_seconds(in_a_part, static_cast<std::int64_t>(element_bytes_), machine_);
     }
+    work.multiplying += static_cast<double>(spaces_.size() * window_count(candidate.windows)) * call_seconds_;
     return work;
 }
 

@@ -76,6 +76,8 @@ private:
     const MachineModel& machine_;
     std::vector<LocalSpace> spaces_;
     std::vector<std::vector<int>> operands_;
+    std::vector<bool> crosses_;  // by operand: it lies in another memory
+    double call_seconds_ = 0;    // of a kernel on the device
     double element_bytes_, flops_per_product_, useful_products_ = 0;
 };
 
@@ -91,6 +93,9 @@ std::vector<RelayStage> fastest_stages(const Movement& movement, double bytes, c
 
 /// Seconds in which ranks agree that they do the same, or that none of them has failed.
 double agreement_seconds(std::int64_t ranks, const PlanOptions& options);
+
+/// Seconds in which so many elements pass between the memories of host and device, in one copy.
+double crossing_seconds(double elements, std::int64_t element_bytes, const MachineModel& machine);
 
 /// Seconds of a movement along lists, of elements that all change ranks.
 double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const PlanOptions& options);

@@ -81,7 +81,7 @@ std::vector<LabelTerm> with_mirror(const std::vector<LabelTerm>& terms, const La
 std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t stays, const PlanOptions& options,
                                     const std::optional<LabelTerm>& mirror) {
     const auto& spec = unmapped.spec;
-    if (!has_rows(spec.factors[stays])) return std::nullopt;
+    if (!has_rows(spec.factors[stays]) || spec.crosses(spec.factors[stays])) return std::nullopt;
     const FactorFinder finder(spec, unmapped.axes, stays);
     if (!finder.found()) return std::nullopt;
     const std::size_t other = 1 - stays;

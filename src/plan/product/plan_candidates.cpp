@@ -151,7 +151,8 @@ GridCandidate PlanCandidates::placed(Mapped axes, bool may_copy) {
         const auto there = o == result() && plan_.spec.output_is_free ? scattered(candidate.axes, o) : std::nullopt;
         auto& operand = candidate.operands[o];
         operand.as_stored = there ? is_as_wanted(candidate, o, *there) : is_as_stored(o, candidate.axes);
-        operand.in_place = operand.as_stored && (o == result() ? formable : is_readable(o) && !candidate.is_weighted(o));
+        operand.in_place = operand.as_stored && !plan_.spec.crosses(plan_.tensor(o)) &&
+                           (o == result() ? formable : is_readable(o) && !candidate.is_weighted(o));
         if (!operand.in_place) move_from(candidate, o, there ? &*there : nullptr);
     }
     for (std::size_t o = 0; o <= result(); ++o)
@@ -356,7 +357,7 @@ double PlanCandidates::average_seconds(const GridCandidate& candidate) {
 /// Where an input should lie after the product, so that the next run gathers less; none if that is where it is.
 std::optional<PlanCandidates::Mapped> PlanCandidates::where_it_stays(const GridCandidate& candidate, std::size_t o) {
     const auto& operand = candidate.operands[o];
-    if (operand.in_place || plan_.spec.factors[o].conjugated || candidate.is_weighted(o) ||
+    if (operand.in_place || plan_.spec.factors[o].conjugated || plan_.spec.crosses(plan_.spec.factors[o]) || candidate.is_weighted(o) ||
         window_parts(candidate.windows, plan_.axes, o).fastest)
         return std::nullopt;
     auto there = scattered(candidate.axes, o);

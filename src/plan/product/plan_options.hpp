@@ -6,8 +6,10 @@
 #include "layout/layout.hpp"
 #include "topology/interconnect.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace arges {
@@ -30,6 +32,16 @@ struct PlanOptions {
     /// Runs of the product, this one included, among which the cost of moving a lasting tensor is shared.
     std::int64_t expected_runs = 1;
     LocalProducts local;
+    /// Bytes per rank for working memory on a device; none: there is no device for these elements.
+    std::optional<std::int64_t> device_memory_limit{};
+    /// The options of what is computed in the memory of a device or on the host. What passes between ranks lies on the host.
+    PlanOptions computing(bool on_device) const {
+        auto there = *this;
+        if (!on_device) return there;
+        there.machine = arges::on_device(machine);
+        there.memory_limit = std::min(memory_limit, device_memory_limit.value_or(memory_limit));
+        return there;
+    }
     /// The grid of all ranks, for a product with this output.
     const RankGrid& whole_grid(const Layout& output) const { return grids.empty() ? output.grid() : grids.front(); }
     /// The layout of a new tensor, for a product with this output.

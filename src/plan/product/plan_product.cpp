@@ -39,14 +39,15 @@ std::string bytes_text(std::int64_t bytes) {
 
 class ProductPlanner {
 public:
-    ProductPlanner(const Product& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
+    ProductPlanner(const Product& spec, const PlanOptions& options)
+        : spec_(spec), options_(options), quick_(options.computing(options.device_memory_limit.has_value())) {}
 
     /// The fastest plan within the memory limit; the smallest one if none is.
     PlannedProduct plan() {
         auto start = ProductSteps::forecast(spec_, options_);
         start.sum_labels_of_one_factor();
         nodes_ = start.nodes();
-        if (nodes_.size() >= 2) order_ = nodes_.size() == 2 ? PairOrder{{0, 1}} : product_order(nodes_, spec_, options_);
+        if (nodes_.size() >= 2) order_ = nodes_.size() == 2 ? PairOrder{{0, 1}} : product_order(nodes_, spec_, quick_);
         auto result = best();
         // Only products on a grid take account of later runs, for the sake of tensors that stay where they are put.
         result.for_any_runs =
@@ -212,7 +213,7 @@ private:
             auto key = group.members;
             key.push_back(group.result);
             const auto [it, is_new] = group_seconds_.try_emplace(key, 0);
-            if (is_new) it->second = quick_seconds(product_of(group), group.order, options_);
+            if (is_new) it->second = quick_seconds(product_of(group), group.order, quick_);
             seconds += it->second;
         }
         return seconds;
@@ -254,6 +255,7 @@ private:
 
     const Product& spec_;
     const PlanOptions& options_;
+    const PlanOptions quick_;  // for estimates before it is known what is computed where: on the device, if there is one
     std::vector<ProductNode> nodes_;
     PairOrder order_;
     std::map<std::vector<int>, double> group_seconds_;
@@ -362,8 +364,25 @@ BestProduct best_product(const Product& spec, const PlanOptions& options) {
 
 }  // namespace
 
+bool PlannedStep::to_device() const {
+    return std::visit(Overloaded{[](const PlannedMovement& movement) { return movement.to_device; },
+                                 [](const ProductPlan& product) { return product.spec.output.on_device; }},
+                      work);
+}
+
+bool PlannedProduct::is_on_device(int number) const {
+    return std::any_of(steps.begin(), steps.end(), [&](const auto& step) { return step.output == number && step.to_device(); });
+}
+
 double PlannedStep::seconds(std::int64_t element_bytes, const PlanOptions& options) const {
-    return std::visit(Overloaded{[&](const PlannedMovement& movement) { return estimated_seconds(movement.spec, element_bytes, options); },
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) {
+                                     if (!movement.from_device && !movement.to_device)
+                                         return estimated_seconds(movement.spec, element_bytes, options);
+                                     double seconds = estimated_seconds(movement.spec, element_bytes, options.computing(true));
+                                     if (movement.from_device != movement.to_device)
+                                         seconds += crossing_seconds(movement.spec.to.max_local_size(), element_bytes, options.machine);
+                                     return seconds;
+                                 },
                                  [](const ProductPlan& product) { return product.cost.seconds; }},
                       work);
 }

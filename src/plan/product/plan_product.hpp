@@ -17,6 +17,7 @@ inline constexpr int output_operand = -1;
 struct PlannedMovement {
     Movement spec;
     bool conjugated = false;
+    bool from_device = false, to_device = false;  ///< the memories
     bool operator==(const PlannedMovement&) const = default;
 };
 
@@ -32,6 +33,8 @@ struct PlannedStep {
 
     /// Null if the step is something else.
     const ProductPlan* product() const { return std::get_if<ProductPlan>(&work); }
+    /// Does its result lie in the memory of a device?
+    bool to_device() const;
     double seconds(std::int64_t element_bytes, const PlanOptions& options) const;
     bool operator==(const PlannedStep&) const = default;
 };
@@ -41,6 +44,9 @@ struct PlannedProduct {
     std::vector<PlannedStep> steps;
     std::vector<Layout> intermediates;
     bool for_any_runs = false;  ///< the plan is the same for any number of expected runs
+
+    /// Does an intermediate lie in the memory of a device? @param number  as of operands of steps
+    bool is_on_device(int number) const;
 
     double seconds(std::int64_t element_bytes, const PlanOptions& options) const;
 };

@@ -35,6 +35,7 @@ struct Operand {
     Role role = Role::factor;
     std::optional<StoredNonzeros> stored{};  ///< of a sparse one
     std::int64_t element_bytes = 0;          ///< of its own elements, where they have another type; 0: they are the product's
+    bool on_device = false;                  ///< they lie in the memory of a device
     bool is_sparse() const { return stored.has_value(); }
     bool operator==(const Operand&) const = default;
 };
@@ -58,7 +59,14 @@ struct Product {
     bool may_pad = true;              ///< what the tensors call zero adds nothing to sums over their padding
     bool coefficient_inside = false;  ///< terms conjugate and the coefficient is complex: it must be applied before the movement
     std::int64_t element_bytes = 8;
+    bool on_device = false;  ///< where a step of it is computed: in the memory of a device
 
+    /// Does an operand come from, or go to, another memory than that in which it is computed with?
+    bool crosses(const Operand& operand) const { return operand.on_device != on_device; }
+    /// Bytes of an element of an operand that is converted, or copied to another memory, a window at a time; 0: it is not.
+    std::int64_t staged_bytes(const Operand& operand) const {
+        return operand.element_bytes != 0 ? operand.element_bytes : crosses(operand) ? element_bytes : 0;
+    }
     double flops_per_product() const { return complex ? 8 : 2; }
     /// Does a factor act on another one?
     bool acts() const {

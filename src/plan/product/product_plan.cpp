@@ -198,7 +198,7 @@ Movement ProductPlan::movement(std::size_t o) const {
     e.to_labels = out ? at_rest.labels : working.labels;
     e.terms = out ? spec.terms : std::vector<LabelTerm>{e.identity()};
     if (!stages.empty()) e.stages = stages[o];
-    if (!out) e.from_bytes = at_rest.element_bytes;
+    e.from_bytes = spec.staged_bytes(at_rest);
     return e;
 }
 

@@ -90,8 +90,9 @@ ProductNode ProductSteps::intermediate(const std::vector<std::size_t>& members, 
     const int id = next_id_++;
     if (!is_forecast_) {
         spec.output_is_free = options_.group_mapping != GroupMapping::blocks && places_ == Places::may_change;
-        auto plan = planned(spec, order);
+        auto plan = planned(spec, order, true);
         spec.output.layout = plan.spec.output.layout;
+        spec.output.on_device = plan.spec.output.on_device;
         for (std::size_t i = 0; i < inputs.size(); ++i) suit_consumer(inputs[i].id, i, plan);
         push_product(std::move(plan), inputs, id);
     }
@@ -116,16 +117,29 @@ void ProductSteps::multiply_at_once(const PairOrder& order) {
     push_product(std::move(plan), nodes_, output_operand);
 }
 
-PlanOptions ProductSteps::options_of_a_step() const {
-    auto left = options_;
+PlanOptions ProductSteps::options_of_a_step(bool on_device) const {
+    auto left = options_.computing(on_device);
     if (left.memory_limit != PlanOptions::unlimited) left.memory_limit -= beside_;
     return left;
 }
 
-ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order) const {
-    auto plan = plan_on_grid(spec, order, options_of_a_step());
-    if (places_ == Places::are_fixed) plan.stay.assign(plan.result(), std::nullopt);
-    return plan;
+ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order, bool is_inside) const {
+    std::optional<ProductPlan> best;
+    bool best_fits = false;
+    for (const bool on_device : {true, false}) {
+        if (on_device && !options_.device_memory_limit) continue;
+        auto there = spec;
+        there.on_device = on_device;
+        if (is_inside) there.output.on_device = on_device;
+        const auto left = options_of_a_step(on_device);
+        auto plan = plan_on_grid(there, order, left);
+        const bool fits = !options_.device_memory_limit || workspace_bound(plan, left) <= left.memory_limit;
+        if (best && (best_fits != fits ? best_fits : plan.cost.seconds >= best->cost.seconds * (1 - 1e-9))) continue;
+        best = std::move(plan);
+        best_fits = fits;
+    }
+    if (places_ == Places::are_fixed) best->stay.assign(best->result(), std::nullopt);
+    return *std::move(best);
 }
 
 /// Lets the producer of an intermediate scatter it to where the consumer gathers it with the fewest bytes, if that is faster for both
@@ -140,11 +154,16 @@ void ProductSteps::suit_consumer(int id, std::size_t input, ProductPlan& consume
     auto use = consumer.spec;
     use.factors[input].layout = *consumer.stay[input];
     use.output_is_free = false;
-    auto making = plan_with_mapping(make, before_it->order, before_it->grid, before_it->mapping, options_);
-    auto using_it = plan_with_mapping(use, consumer.order, consumer.grid, consumer.mapping, options_);
+    const auto planned_again = [&](const Product& spec, const ProductPlan& plan) {
+        return plan_with_mapping(spec, plan.order, plan.grid, plan.mapping, options_.computing(spec.on_device));
+    };
+    const auto fits_in = [&](const ProductPlan& plan) {
+        const auto left = options_of_a_step(plan.spec.on_device);
+        return workspace_bound(plan, left) <= left.memory_limit;
+    };
+    auto making = planned_again(make, *before_it), using_it = planned_again(use, consumer);
     const double before = before_it->cost.seconds + consumer.cost.seconds;
-    const auto left = options_of_a_step();
-    const bool fits = std::max(workspace_bound(making, left), workspace_bound(using_it, left)) <= left.memory_limit;
+    const bool fits = fits_in(making) && fits_in(using_it);
     if (!fits || !before_it->windows.empty() || making.cost.seconds + using_it.cost.seconds >= before) return;
     product_.intermediates[static_cast<std::size_t>(id) - spec_.factors.size()] = make.output.layout;
     making.stay = before_it->stay;
@@ -175,7 +194,9 @@ void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) 
     parts.multiply_parts(pairs);
     best.consider(parts.take());
     const auto mirror = mirror_of(pairs, spec_.output.labels, spec_.label_extents.size());
-    if (auto half = plan_by_rows(last_product(nodes_), options_of_a_step(), mirror)) {
+    auto whole = last_product(nodes_);
+    whole.on_device = nodes_[0].spec.on_device && nodes_[1].spec.on_device;
+    if (auto half = plan_by_rows(whole, options_of_a_step(whole.on_device), mirror)) {
         auto steps = *this;
         steps.push_product(*std::move(half), nodes_, output_operand);
         best.consider(steps.take());
@@ -248,8 +269,9 @@ void ProductSteps::push_movement(const ProductNode& from, int output, const Oper
     movement.label_extents = spec_.label_extents;
     movement.terms = spec_.terms;
     movement.from_bytes = from.spec.element_bytes;
+    if (movement.from_bytes == 0 && from.spec.on_device != to.on_device) movement.from_bytes = spec_.element_bytes;
     movement.stages = fastest_stages(movement, static_cast<double>(bytes_on_a_rank(to.layout, spec_.element_bytes)), options_);
-    step.work = PlannedMovement{std::move(movement), from.spec.conjugated};
+    step.work = PlannedMovement{std::move(movement), from.spec.conjugated, from.spec.on_device, to.on_device};
     product_.steps.push_back(std::move(step));
 }
 

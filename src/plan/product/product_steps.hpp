@@ -75,8 +75,10 @@ private:
     Product last_product(const std::vector<ProductNode>& inputs) const;
     void multiply_at_once(const PairOrder& order);
     /// The options with the memory that is left for a step.
-    PlanOptions options_of_a_step() const;
-    ProductPlan planned(const Product& spec, const PairOrder& order) const;
+    PlanOptions options_of_a_step(bool on_device) const;
+    /// Where the product is computed, on the host or on the device, it ends first. @param is_inside  its output is an intermediate, which
+    /// stays there
+    ProductPlan planned(const Product& spec, const PairOrder& order, bool is_inside = false) const;
     ProductNode intermediate(const std::vector<std::size_t>& members, const PairOrder& order);
     void suit_consumer(int id, std::size_t input, ProductPlan& consumer);
     void multiply_joint_pair(const std::array<PairOperand, 2>& pairs);

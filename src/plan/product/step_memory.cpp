@@ -87,12 +87,14 @@ std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
     return elements;
 }
 
-/// Bytes in which elements of operands of other types are converted, a window at a time.
+/// Bytes in which elements of operands of other types or in another memory are converted and copied, a window at a time.
 std::int64_t conversion_bytes(const ProductPlan& plan) {
     std::int64_t sum = 0;
-    for (std::size_t o = 0; o < plan.result(); ++o)
-        if (plan.spec.factors[o].element_bytes != 0)
-            sum += conversion_bytes(plan.movement(o), copied_elements(plan, o), plan.spec.element_bytes);
+    for (std::size_t o = 0; o <= plan.result(); ++o) {
+        if (plan.spec.staged_bytes(plan.tensor(o)) == 0 || plan.operands[o].in_place) continue;
+        const auto written = o == plan.result() ? plan.spec.output.layout.max_local_size() : copied_elements(plan, o);
+        sum += conversion_bytes(plan.movement(o), written, plan.spec.element_bytes);
+    }
     return sum;
 }
 
@@ -212,19 +214,38 @@ std::int64_t workspace_bound(const ProductPlan& plan, const PlanOptions& options
 std::int64_t memory_bound(const PlannedProduct& plan, const Product& spec, const PlanOptions& options) {
     const auto beside =
         saturated(static_cast<double>(intermediate_bytes(plan, spec.element_bytes)) + static_cast<double>(new_place_bytes(plan, spec)));
-    auto left = options;
-    left.memory_limit -= beside;
-    std::int64_t largest = 0;
+    std::int64_t most = beside;
+    for (const auto& step : plan.steps) {
+        const auto* const product = step.product();
+        const bool on_device = product != nullptr && product->spec.on_device && options.device_memory_limit;
+        auto left = options;
+        if (on_device) left.memory_limit = std::min(left.memory_limit, *options.device_memory_limit);
+        left.memory_limit -= beside;
+        const auto bytes =
+            std::visit(Overloaded{[&](const PlannedMovement& movement) {
+                                      const auto rough = most_workspace(movement.spec, spec.element_bytes);
+                                      return rough <= left.memory_limit ? rough : memory_of(movement.spec, spec.element_bytes).workspace;
+                                  },
+                                  [&](const ProductPlan& plan_of_step) { return workspace_bound(plan_of_step, left); }},
+                       step.work);
+        const auto all = saturated_sum(bytes, beside);
+        most = std::max(most, all);
+        // What is over the device's limit is as much over that of the plan.
+        if (on_device && all > *options.device_memory_limit)
+            most = std::max(most, saturated_sum(options.memory_limit, all - *options.device_memory_limit));
+    }
+    return most;
+}
+
+std::int64_t device_bytes(const PlannedProduct& plan, const Product& spec, const LocalProducts& local) {
+    std::int64_t most = 0, beside = 0;
     for (const auto& step : plan.steps)
-        largest = std::max(largest, std::visit(Overloaded{[&](const PlannedMovement& movement) {
-                                                              const auto rough = most_workspace(movement.spec, spec.element_bytes);
-                                                              return rough <= left.memory_limit
-                                                                         ? rough
-                                                                         : memory_of(movement.spec, spec.element_bytes).workspace;
-                                                          },
-                                                          [&](const ProductPlan& product) { return workspace_bound(product, left); }},
-                                               step.work));
-    return saturated(static_cast<double>(largest) + static_cast<double>(beside));
+        if (const auto* const product = step.product(); product != nullptr && product->spec.on_device)
+            most = std::max(most, memory_of(*product, local).workspace);
+    for (std::size_t i = 0; i < plan.intermediates.size(); ++i)
+        if (plan.is_on_device(static_cast<int>(spec.factors.size() + i)))
+            beside = saturated_sum(beside, bytes_on_a_rank(plan.intermediates[i], spec.element_bytes));
+    return saturated_sum(most, beside);
 }
 
 }  // namespace arges

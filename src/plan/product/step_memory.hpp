@@ -64,7 +64,11 @@ private:
     std::vector<MovementBound> bounds_;  // by operand, of the whole movement
 };
 
+/// What steps and intermediates take in the memory of a device, in bytes on the busiest rank, at most; messages count, too.
+std::int64_t device_bytes(const PlannedProduct& plan, const Product& spec, const LocalProducts& local);
+
 /// A bound of what a plan takes beside the tensors, in bytes on the busiest rank: its largest step, intermediates, and tensors' new places.
+/// Where a step is over the device's limit it is as much over options.memory_limit.
 std::int64_t memory_bound(const PlannedProduct& plan, const Product& spec, const PlanOptions& options);
 
 }  // namespace arges

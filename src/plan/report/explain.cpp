@@ -74,9 +74,16 @@ std::string operand_text(const StepReport& step, const OperandReport& operand) {
            (broken.empty() ? "" : "    " + operand.name + " is unpacked: the product takes" + broken + " apart\n");
 }
 
+std::string place_text(const StepReport& step) {
+    if (step.place.empty()) return "";
+    const auto crossing = step.crossing_bytes == 0 ? "" : "; " + with_commas(step.crossing_bytes) + " bytes pass between both memories";
+    return "  " + std::string(step.kind == StepKind::movement ? "into the memory of the " : "computed on the ") + step.place + crossing +
+           "\n";
+}
+
 std::string movement_text(const StepReport& step) {
     const auto& operand = step.operands.front();
-    return step.statement + "\n  from " + operand.at_rest + "\n  to   " + operand.working + "\n" +
+    return step.statement + "\n  from " + operand.at_rest + "\n  to   " + operand.working + "\n" + place_text(step) +
            moved_text("bytes per rank (busiest)", step, operand) + "  predicted seconds " + scientific(step.seconds) + "\n";
 }
 
@@ -110,7 +117,8 @@ std::string total_text(const PlanReport& report) {
 
 std::string explain(const StepReport& step) {
     if (step.kind == StepKind::movement) return movement_text(step);
-    auto text = step.statement + "\n" + grid_text(step) + windows_text(step) + chain_text(step) + "  bytes per rank (busiest):\n";
+    auto text = step.statement + "\n" + place_text(step) + grid_text(step) + windows_text(step) + chain_text(step) +
+                "  bytes per rank (busiest):\n";
     for (const auto& operand : step.operands) text += operand_text(step, operand);
     text += flops_text(step.flops, step.useful_flops, step.ranks);
     text += "  working memory per rank " + with_commas(step.working_bytes) + " bytes\n";

@@ -116,6 +116,11 @@ public:
                 plan.tensor(o), plan.operands[o], o == plan.result(), plan.spec.label_names, [&] { return plan.movement(o); },
                 plan.repetitions(o));
         report_.bounds = step_bounds(step, options_);
+        set_place(plan.spec.on_device);
+        for (std::size_t o = 0; o < plan.operands.size(); ++o)
+            if (plan.spec.crosses(plan.tensor(o)))
+                report_.crossing_bytes =
+                    saturated_sum(report_.crossing_bytes, saturated_product(plan.repetitions(o), crossing_bytes(plan.operands[o].layout)));
         set_cost(plan.cost);
     }
 
@@ -133,7 +138,9 @@ public:
         operand.working = movement.to.to_string(names_of(movement.to_labels, names));
         count(operand, movement, false);
         PlanCost cost;
-        cost.seconds = estimated_seconds(movement, element_bytes_, options_);
+        cost.seconds = step.seconds(element_bytes_, options_);
+        set_place(planned.to_device);
+        if (planned.from_device != planned.to_device) report_.crossing_bytes = crossing_bytes(movement.to);
         set_cost(cost);
     }
 
@@ -141,6 +148,11 @@ public:
     const ByteCount& bytes() const { return count_; }
 
 private:
+    void set_place(bool on_device) {
+        if (options_.device_memory_limit) report_.place = on_device ? "device" : "host";
+    }
+    std::int64_t crossing_bytes(const Layout& layout) const { return saturated_product(layout.max_local_size(), element_bytes_); }
+
     void add_grid(const ProductPlan& plan, const std::vector<std::string>& labels) {
         std::int64_t used = 1;
         for (std::size_t a = 0; a < labels.size(); ++a) {

@@ -1,0 +1,77 @@
+// Tensors that a device has no room for: they lie on the host, and what is worth it is computed in the device's memory, in windows.
+#include "arges/arges.hpp"
+#include "interface/dense/tensor_state.hpp"
+#include "support/test_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace arges::test {
+namespace {
+
+class DevicePlaces : public ::testing::Test {
+protected:
+    const TestDevice device_;
+    World world_with(std::int64_t bytes) const { return {MPI_COMM_WORLD, Device(DeviceKind::cuda, bytes)}; }
+    static bool is_on_device(const AnyTensor& tensor) { return tensor.kernels().space != nullptr; }
+};
+
+TEST_F(DevicePlaces, TensorsWithoutRoomLieOnTheHost) {
+    const auto ranks = World().size();
+    const World world = world_with(100 * 100 * 8 / ranks * 2 + 4096);
+    const Tensor<double> A(world, {100, 100}), B(world, {100, 100});
+    EXPECT_TRUE(is_on_device(A));
+    EXPECT_FALSE(is_on_device(B)) << "a quarter is left to products";
+    EXPECT_EQ(world.device_memory_in_use(), static_cast<std::int64_t>(A.dense_state()->shape().max_local_size()) * 8);
+    EXPECT_GT(world.memory_in_use(), 0);
+}
+
+/// The same product with more and less of the device's memory than it wants.
+TEST_F(DevicePlaces, ProductsLargerThanTheDeviceAreComputedThereInWindows) {
+    constexpr std::int64_t n = 240;
+    const World host(MPI_COMM_WORLD, Device(DeviceKind::none));
+    const auto filled = [&](const World& world, const char* name, int seed) {
+        Tensor<double> A(world, {n, n}, Symmetry(), name);
+        A.fill_random(seed);
+        return A;
+    };
+    Tensor<double> wanted(host, {n, n});
+    wanted["ij"] = filled(host, "A", 1)["ik"] * filled(host, "B", 2)["kj"];
+    const auto whole = wanted.gather();
+    const auto bytes = n * n * 8 / host.size();
+    for (const std::int64_t limit : {16 * bytes, bytes, bytes / 2, bytes / 5}) {
+        const World world = world_with(limit);
+        const auto A = filled(world, "A", 1), B = filled(world, "B", 2);
+        Tensor<double> C(world, {n, n}, Symmetry(), "C");
+        EXPECT_EQ(is_on_device(C), limit > bytes * 2);
+        const auto text = C["ij"].explain(A["ik"] * B["kj"]);
+        EXPECT_NE(text.find("computed on the device"), std::string::npos) << text;
+        EXPECT_EQ(text.find("bytes pass between both memories") != std::string::npos, limit < bytes * 2) << text;
+        EXPECT_EQ(text.find("for lack of memory") != std::string::npos, limit < bytes * 2) << text;
+        TestDevice::reset_peak();
+        C["ij"] = A["ik"] * B["kj"];
+        constexpr std::int64_t on_its_way = 512 << 10;  // kernels' own copies of what comes from the host
+        EXPECT_LE(TestDevice::peak(), limit + on_its_way) << text;
+        const auto got = C.gather();
+        for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], whole[i], 1e-11) << text;
+    }
+}
+
+/// A product of few numbers is not worth the way.
+TEST_F(DevicePlaces, SmallProductsOfTheHostStayThere) {
+    const World world = world_with(64);
+    Tensor<double> A(world, {6, 6}, Symmetry(), "A"), C(world, {6, 6}, Symmetry(), "C");
+    A.fill(1.0);
+    EXPECT_FALSE(is_on_device(A));
+    const auto text = C["ij"].explain(A["ik"] * A["kj"]);
+    EXPECT_NE(text.find("computed on the host"), std::string::npos) << text;
+    const auto before = TestDevice::calls();
+    C["ij"] = A["ik"] * A["kj"];
+    EXPECT_EQ(TestDevice::calls(), before);
+    EXPECT_EQ(C.norm_max(), 6);
+}
+
+}  // namespace
+}  // namespace arges::test
