@@ -14,7 +14,12 @@ namespace {
 class DevicePlaces : public ::testing::Test {
 protected:
     const TestDevice device_;
-    World world_with(std::int64_t bytes) const { return {MPI_COMM_WORLD, Device(DeviceKind::cuda, bytes)}; }
+    /// With a host on which products take long.
+    World world_with(std::int64_t bytes) const {
+        MachineModel machine;
+        machine.flops_per_second = 1e8;
+        return World(machine, Device(DeviceKind::cuda, bytes));
+    }
     static bool is_on_device(const AnyTensor& tensor) { return tensor.kernels().space != nullptr; }
 };
 

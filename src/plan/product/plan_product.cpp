@@ -153,8 +153,9 @@ private:
     PlannedProduct steps_of(const Product& spec, const PlanOptions& options, const Fusion& inside, Places places) const {
         auto forecast = ProductSteps::forecast(spec, options);
         take_steps(forecast, inside);
-        auto beside = intermediate_bytes(forecast.product(), spec.element_bytes);
-        if (spec.output_is_free) beside += bytes_on_a_rank(spec.output.layout, spec.element_bytes);
+        BytesBeside beside;
+        beside.add(intermediate_bytes(forecast.product(), spec.element_bytes), true);
+        if (spec.output_is_free) beside.add(bytes_on_a_rank(spec.output.layout, spec.element_bytes), spec.output.on_device);
         ProductSteps steps(spec, options, places, beside);
         take_steps(steps, inside);
         return steps.take();
@@ -428,11 +429,11 @@ std::int64_t intermediate_bytes(const PlannedProduct& plan, std::int64_t element
     return sum;
 }
 
-std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec) {
+std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec, bool on_device_only) {
     const auto after = settled(plan, spec);
     std::int64_t sum = 0;
     const auto add = [&](const Operand& now, const Operand& then) {
-        if (!(now.layout == then.layout)) sum += bytes_on_a_rank(then.layout, spec.element_bytes);
+        if ((now.on_device || !on_device_only) && !(now.layout == then.layout)) sum += bytes_on_a_rank(then.layout, spec.element_bytes);
     };
     for (std::size_t f = 0; f < spec.factors.size(); ++f) add(spec.factors[f], after.factors[f]);
     add(spec.output, after.output);

@@ -57,9 +57,9 @@ void set_names(std::vector<PlannedStep>& steps, const Product& spec);
 /// An array of the workspace in this layout, in bytes on the busiest rank.
 std::int64_t bytes_on_a_rank(const Layout& layout, std::int64_t element_bytes);
 
-/// Intermediates, and tensors' new places beside the old ones, in bytes on the busiest rank.
+/// Intermediates, and tensors' new places beside the old ones, in bytes on the busiest rank. @param on_device_only  in a device's memory
 std::int64_t intermediate_bytes(const PlannedProduct& plan, std::int64_t element_bytes);
-std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec);
+std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec, bool on_device_only = false);
 
 /// The product with its tensors where the plan leaves them: as it is planned the next time.
 Product settled(const PlannedProduct& plan, Product spec);

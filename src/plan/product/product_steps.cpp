@@ -28,13 +28,13 @@ void BestProduct::consider(PlannedProduct plan) {
     bytes_ = bytes;
 }
 
-ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options, Places places, std::int64_t beside)
+ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options, Places places, const BytesBeside& beside)
     : spec_(spec), options_(options), places_(places), beside_(beside), next_id_(spec.factors.size()) {
     for (std::size_t f = 0; f < spec.factors.size(); ++f) nodes_.push_back({static_cast<int>(f), spec.factors[f]});
 }
 
 ProductSteps ProductSteps::forecast(const Product& spec, const PlanOptions& options) {
-    ProductSteps steps(spec, options, Places::are_fixed, 0);
+    ProductSteps steps(spec, options, Places::are_fixed, {});
     steps.is_forecast_ = true;
     return steps;
 }
@@ -118,9 +118,10 @@ void ProductSteps::multiply_at_once(const PairOrder& order) {
 }
 
 PlanOptions ProductSteps::options_of_a_step(bool on_device) const {
-    auto left = options_.computing(on_device);
-    if (left.memory_limit != PlanOptions::unlimited) left.memory_limit -= beside_;
-    return left;
+    auto left = options_;
+    if (left.memory_limit != PlanOptions::unlimited) left.memory_limit -= beside_.all;
+    if (left.device_memory_limit) *left.device_memory_limit -= beside_.on_device;
+    return left.computing(on_device);
 }
 
 ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order, bool is_inside) const {
@@ -209,8 +210,9 @@ void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) 
 void ProductSteps::multiply_parts(const std::array<PairOperand, 2>& pairs) {
     for (const bool symmetric : {true, false})
         for (std::size_t o = 0; o < 2; ++o)
-            beside_ += bytes_on_a_rank(new_layout(nodes_[o].spec.layout.extents(), part_symmetry(nodes_[o].spec, pairs[o], symmetric)),
-                                       spec_.element_bytes);
+            beside_.add(bytes_on_a_rank(new_layout(nodes_[o].spec.layout.extents(), part_symmetry(nodes_[o].spec, pairs[o], symmetric)),
+                                        spec_.element_bytes),
+                        nodes_[o].spec.on_device);
     for (const bool symmetric : {true, false}) {
         std::vector<ProductNode> parts;
         for (std::size_t o = 0; o < 2; ++o) parts.push_back(part_of(nodes_[o], pairs[o], symmetric));

@@ -44,11 +44,21 @@ enum class Places : std::uint8_t {
     are_fixed,   ///< inputs and output stay where they are, intermediates lie evenly
 };
 
+/// Bytes that stand in memory beside every step: in all, and in the memory of a device, at most.
+struct BytesBeside {
+    std::int64_t all = 0, on_device = 0;
+
+    void add(std::int64_t bytes, bool may_be_on_device) {
+        all += bytes;
+        if (may_be_on_device) on_device += bytes;
+    }
+};
+
 /// Keeps the operands that are left to be multiplied, and the steps so far.
 class ProductSteps {
 public:
-    /// @param beside  bytes that stand in memory beside every step, see forecast()
-    ProductSteps(const Product& spec, const PlanOptions& options, Places places, std::int64_t beside);
+    /// @param beside  see forecast()
+    ProductSteps(const Product& spec, const PlanOptions& options, Places places, const BytesBeside& beside);
     /// Steps that are not planned: for the nodes, and the intermediates that there will be.
     static ProductSteps forecast(const Product& spec, const PlanOptions& options);
 
@@ -94,7 +104,7 @@ private:
     std::vector<ProductNode> nodes_;
     Places places_;
     bool is_forecast_ = false;
-    std::int64_t beside_;  // bytes
+    BytesBeside beside_;
     PlannedProduct product_;
     int next_id_;
 };

@@ -111,15 +111,18 @@ std::int64_t workspace_of(const ProductPlan& plan, std::int64_t messages, const 
     const auto inside =
         std::max<std::int64_t>(0, plan.cost.working_bytes - (arrays + estimated) * plan.spec.element_bytes);  // of the chain
     if (plan.rows) arrays += (local.threads - 1) * plan.operands.back().layout.max_local_size();
-    return std::max(plan.cost.working_bytes, (arrays + messages) * plan.spec.element_bytes + inside) + conversion_bytes(plan);
+    return std::max(plan.cost.working_bytes, (arrays + messages) * plan.spec.element_bytes + inside);
 }
+
+/// Rooms of conversions that count where a plan is searched for: those of a product on a device lie on the host.
+std::int64_t counted_conversions(const ProductPlan& plan) { return plan.spec.on_device ? 0 : conversion_bytes(plan); }
 
 StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
     Movements movements;
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (!plan.operands[o].in_place) movements.add(movement_bound(plan.movement(o)), plan, o);
     }
-    const auto workspace = workspace_of(plan, movements.messages(), local);
+    const auto workspace = workspace_of(plan, movements.messages(), local) + conversion_bytes(plan);
     for (std::size_t i = 0; i < plan.stay.size(); ++i)
         if (plan.stay[i]) movements.add(movement_bound(plan.movement(i)));  // the way there has the same labels
     return movements.memory(workspace);
@@ -145,8 +148,7 @@ std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local)
             elements = plan.streams ? elements + most : std::max(elements, most);
         }
     if (plan.rows) elements += local.threads * plan.operands.back().layout.max_local_size();
-    return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(plan.spec.element_bytes) + padding +
-                     conversion_bytes(plan));
+    return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(plan.spec.element_bytes) + padding);
 }
 
 }  // namespace
@@ -203,49 +205,63 @@ std::int64_t WorkspaceOfCuts::operator()(const ProductPlan& plan) const {
     Movements movements;
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
         if (!plan.operands[o].in_place) movements.add_messages(bounds_[o], plan, o);
-    return movements.memory(workspace_of(plan, movements.messages(), local_)).workspace;
+    return movements.memory(workspace_of(plan, movements.messages(), local_) + counted_conversions(plan)).workspace;
 }
 
 std::int64_t workspace_bound(const ProductPlan& plan, const PlanOptions& options) {
-    const auto rough = most_workspace(plan, options.local);
+    const auto rough = saturated_sum(most_workspace(plan, options.local), counted_conversions(plan));
     return rough <= options.memory_limit ? rough : WorkspaceOfCuts(plan, options.local)(plan);
 }
 
+namespace {
+
+/// Intermediates and tensors' new places in the memory of a device.
+std::int64_t beside_on_device(const PlannedProduct& plan, const Product& spec) {
+    auto sum = new_place_bytes(plan, spec, true);
+    for (std::size_t i = 0; i < plan.intermediates.size(); ++i)
+        if (plan.is_on_device(static_cast<int>(spec.factors.size() + i)))
+            sum = saturated_sum(sum, bytes_on_a_rank(plan.intermediates[i], spec.element_bytes));
+    return sum;
+}
+
+/// Bounds of what a plan takes, of a step that is found at once where it is within a limit.
+std::int64_t bound_of(const PlannedStep& step, std::int64_t element_bytes, const PlanOptions& left) {
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) {
+                                     const auto rough = most_workspace(movement.spec, element_bytes);
+                                     return rough <= left.memory_limit ? rough : memory_of(movement.spec, element_bytes).workspace;
+                                 },
+                                 [&](const ProductPlan& product) { return workspace_bound(product, left); }},
+                      step.work);
+}
+
+}  // namespace
+
 std::int64_t memory_bound(const PlannedProduct& plan, const Product& spec, const PlanOptions& options) {
-    const auto beside =
-        saturated(static_cast<double>(intermediate_bytes(plan, spec.element_bytes)) + static_cast<double>(new_place_bytes(plan, spec)));
+    const auto beside = saturated_sum(intermediate_bytes(plan, spec.element_bytes), new_place_bytes(plan, spec));
+    const auto beside_there = options.device_memory_limit ? beside_on_device(plan, spec) : 0;
     std::int64_t most = beside;
     for (const auto& step : plan.steps) {
         const auto* const product = step.product();
         const bool on_device = product != nullptr && product->spec.on_device && options.device_memory_limit;
         auto left = options;
-        if (on_device) left.memory_limit = std::min(left.memory_limit, *options.device_memory_limit);
         left.memory_limit -= beside;
-        const auto bytes =
-            std::visit(Overloaded{[&](const PlannedMovement& movement) {
-                                      const auto rough = most_workspace(movement.spec, spec.element_bytes);
-                                      return rough <= left.memory_limit ? rough : memory_of(movement.spec, spec.element_bytes).workspace;
-                                  },
-                                  [&](const ProductPlan& plan_of_step) { return workspace_bound(plan_of_step, left); }},
-                       step.work);
-        const auto all = saturated_sum(bytes, beside);
-        most = std::max(most, all);
+        if (on_device) left.memory_limit = std::min(left.memory_limit, *options.device_memory_limit - beside_there);
+        const auto bytes = bound_of(step, spec.element_bytes, left);
+        most = std::max(most, saturated_sum(saturated_sum(bytes, beside), on_device ? conversion_bytes(*product) : 0));
         // What is over the device's limit is as much over that of the plan.
-        if (on_device && all > *options.device_memory_limit)
-            most = std::max(most, saturated_sum(options.memory_limit, all - *options.device_memory_limit));
+        const auto there = saturated_sum(bytes, beside_there);
+        if (on_device && there > *options.device_memory_limit)
+            most = std::max(most, saturated_sum(options.memory_limit, there - *options.device_memory_limit));
     }
     return most;
 }
 
 std::int64_t device_bytes(const PlannedProduct& plan, const Product& spec, const LocalProducts& local) {
-    std::int64_t most = 0, beside = 0;
+    std::int64_t most = 0;
     for (const auto& step : plan.steps)
         if (const auto* const product = step.product(); product != nullptr && product->spec.on_device)
-            most = std::max(most, memory_of(*product, local).workspace);
-    for (std::size_t i = 0; i < plan.intermediates.size(); ++i)
-        if (plan.is_on_device(static_cast<int>(spec.factors.size() + i)))
-            beside = saturated_sum(beside, bytes_on_a_rank(plan.intermediates[i], spec.element_bytes));
-    return saturated_sum(most, beside);
+            most = std::max(most, memory_of(*product, local).workspace - conversion_bytes(*product));
+    return saturated_sum(most, beside_on_device(plan, spec));
 }
 
 }  // namespace arges
