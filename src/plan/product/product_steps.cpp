@@ -2,6 +2,7 @@
 // symmetry take the fastest of three ways.
 #include "plan/product/product_steps.hpp"
 
+#include "base/math.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/plan_candidates.hpp"
 #include "plan/product/step_memory.hpp"
@@ -11,6 +12,22 @@
 #include <set>
 
 namespace arges {
+
+namespace {
+
+/// Bytes of the rooms on the host through which elements pass that are converted or come from another memory, at most.
+std::int64_t rooms_on_host(const Product& step) {
+    std::int64_t sum = 0;
+    const auto add = [&](const Operand& operand) {
+        const auto elements = saturated_product(operand.layout.full_size(), std::ssize(step.terms));
+        sum += conversion_bytes(elements, step.staged_bytes(operand), step.element_bytes);
+    };
+    for (const auto& factor : step.factors) add(factor);
+    add(step.output);
+    return sum;
+}
+
+}  // namespace
 
 void BestProduct::consider(PlannedProduct plan) {
     auto bytes = memory_bound(plan, *spec_, *options_);
@@ -117,11 +134,11 @@ void ProductSteps::multiply_at_once(const PairOrder& order) {
     push_product(std::move(plan), nodes_, output_operand);
 }
 
-PlanOptions ProductSteps::options_of_a_step(bool on_device) const {
+PlanOptions ProductSteps::options_of_a_step(const Product& step) const {
     auto left = options_;
-    if (left.memory_limit != PlanOptions::unlimited) left.memory_limit -= beside_.all;
+    if (left.memory_limit != PlanOptions::unlimited) left.memory_limit -= beside_.all + (step.on_device ? rooms_on_host(step) : 0);
     if (left.device_memory_limit) *left.device_memory_limit -= beside_.on_device;
-    return left.computing(on_device);
+    return left.computing(step.on_device);
 }
 
 ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order, bool is_inside) const {
@@ -132,7 +149,7 @@ ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order, b
         auto there = spec;
         there.on_device = on_device;
         if (is_inside) there.output.on_device = on_device;
-        const auto left = options_of_a_step(on_device);
+        const auto left = options_of_a_step(there);
         auto plan = plan_on_grid(there, order, left);
         const bool fits = !options_.device_memory_limit || workspace_bound(plan, left) <= left.memory_limit;
         if (best && (best_fits != fits ? best_fits : plan.cost.seconds >= best->cost.seconds * (1 - 1e-9))) continue;
@@ -159,7 +176,7 @@ void ProductSteps::suit_consumer(int id, std::size_t input, ProductPlan& consume
         return plan_with_mapping(spec, plan.order, plan.grid, plan.mapping, options_.computing(spec.on_device));
     };
     const auto fits_in = [&](const ProductPlan& plan) {
-        const auto left = options_of_a_step(plan.spec.on_device);
+        const auto left = options_of_a_step(plan.spec);
         return workspace_bound(plan, left) <= left.memory_limit;
     };
     auto making = planned_again(make, *before_it), using_it = planned_again(use, consumer);
@@ -197,7 +214,7 @@ void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) 
     const auto mirror = mirror_of(pairs, spec_.output.labels, spec_.label_extents.size());
     auto whole = last_product(nodes_);
     whole.on_device = nodes_[0].spec.on_device && nodes_[1].spec.on_device;
-    if (auto half = plan_by_rows(whole, options_of_a_step(whole.on_device), mirror)) {
+    if (auto half = plan_by_rows(whole, options_of_a_step(whole), mirror)) {
         auto steps = *this;
         steps.push_product(*std::move(half), nodes_, output_operand);
         best.consider(steps.take());

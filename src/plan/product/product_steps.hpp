@@ -85,7 +85,7 @@ private:
     Product last_product(const std::vector<ProductNode>& inputs) const;
     void multiply_at_once(const PairOrder& order);
     /// The options with the memory that is left for a step.
-    PlanOptions options_of_a_step(bool on_device) const;
+    PlanOptions options_of_a_step(const Product& step) const;
     /// Where the product is computed, on the host or on the device, it ends first. @param is_inside  its output is an intermediate, which
     /// stays there
     ProductPlan planned(const Product& spec, const PairOrder& order, bool is_inside = false) const;
