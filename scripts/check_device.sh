@@ -46,6 +46,14 @@ tests() {
     rm -f "$log"
 }
 
+# out_of_memory "CASE SIZE": bytes, a quarter of what the tensors of the statement take, about.
+out_of_memory() {
+    case $1 in
+        "mm "*) echo $((6 * ${1#mm } * ${1#mm })) ;;
+        *) echo 200M ;;
+    esac
+}
+
 run() {
     pack=$(mktemp -d) failed=0
     trap 'rm -rf "$pack"' EXIT
@@ -64,6 +72,9 @@ run() {
     for case in "mm 8192" "model4as 100" "ladder 100"; do
         echo "statement $case on the device, then on 16 cores of the host:"
         at_most 30 "$pack/bin/contraction" $case 3 || echo "  status $?"
+        echo "  in a quarter of the memory that its tensors take:"
+        at_most 30 env ARGES_DEVICE_MEMORY=$(out_of_memory "$case") "$pack/bin/contraction" $case 2 || echo "  status $?"
+        echo "  on the host:"
         at_most 40 env ARGES_DEVICE=none OMP_NUM_THREADS=16 "$pack/bin/contraction" $case 2 || echo "  status $?"
     done
     echo "check_device: $SECONDS s, $([ $failed = 0 ] && echo "all right" || echo "FAILURES above")"

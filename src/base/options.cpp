@@ -46,11 +46,19 @@ std::int64_t parse_bytes(std::string_view text, const std::string& what) {
     return static_cast<std::int64_t>(value * factor);
 }
 
-std::optional<std::int64_t> memory_limit_option() {
-    const auto text = environment("ARGES_MEMORY_LIMIT");
+namespace {
+
+std::optional<std::int64_t> bytes_option(const char* name) {
+    const auto text = environment(name);
     if (!text) return std::nullopt;
-    return parse_bytes(*text, "ARGES_MEMORY_LIMIT");
+    return parse_bytes(*text, name);
 }
+
+}  // namespace
+
+std::optional<std::int64_t> memory_limit_option() { return bytes_option("ARGES_MEMORY_LIMIT"); }
+
+std::optional<std::int64_t> device_memory_option() { return bytes_option("ARGES_DEVICE_MEMORY"); }
 
 std::string to_string(GroupMapping mapping) {
     return mapping == GroupMapping::packed ? "packed" : mapping == GroupMapping::blocks ? "blocks" : "best";

@@ -17,6 +17,9 @@ std::int64_t parse_bytes(std::string_view text, const std::string& what);
 /// ARGES_MEMORY_LIMIT: bytes per rank.
 std::optional<std::int64_t> memory_limit_option();
 
+/// ARGES_DEVICE_MEMORY: bytes per rank in the memory of the device.
+std::optional<std::int64_t> device_memory_option();
+
 /// Reads packed, blocks or best. @throws InvalidArgument with the name of what it is for
 GroupMapping parse_group_mapping(std::string_view text, const std::string& what);
 std::string to_string(GroupMapping mapping);

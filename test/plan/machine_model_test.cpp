@@ -182,5 +182,21 @@ TEST(MachineModel, RefusesFilesThatCannotBeUsed) {
     EXPECT_THROW(write_machine_model(folder.file("plain/machine.conf"), {}), InvalidArgument);
 }
 
+TEST(MachineModel, DevicesAreReadAndWritten) {
+    auto machine = some_machine();
+    machine.device = DeviceRates{.flops_per_second = 3e13, .link_bytes_per_second = 5e10};
+    EXPECT_EQ(parse_machine_model(to_text(machine), "a file"), machine);
+    EXPECT_FALSE(parse_machine_model("flops_per_second = 1e9\n", "a file").device);
+    EXPECT_EQ(parse_machine_model("device_call_seconds = 2e-5\n", "a file").device, (DeviceRates{.call_seconds = 2e-5}));
+    EXPECT_THROW(parse_machine_model("device_flops_per_second = 0\n", "a file"), InvalidArgument);
+    EXPECT_FALSE(machine_with_device("h99", machine));
+    const auto h100 = machine_with_device("h100", some_machine());
+    ASSERT_TRUE(h100 && h100->device);
+    EXPECT_EQ(h100->flops_per_second, some_machine().flops_per_second);
+    const auto there = on_device(*h100);
+    EXPECT_EQ(there.flops_per_second, h100->device->flops_per_second);
+    EXPECT_LT(there.bytes_per_second, some_machine().bytes_per_second);  // messages pass through the host's memory
+}
+
 }  // namespace
 }  // namespace arges::test

@@ -133,8 +133,7 @@ int main(int argc, char** argv) {
         delete listeners.Release(listeners.default_result_printer());
         listeners.Append(new FailurePrinter(rank));
     }
-    if (const char* const bytes = std::getenv("ARGES_TEST_DEVICE"))
-        arges::test::use_test_device(std::atoll(bytes) > 1 ? std::atoll(bytes) : 0);
+    if (std::getenv("ARGES_TEST_DEVICE") != nullptr) arges::test::use_test_device();
     const int exit_code = agree(RUN_ALL_TESTS(), comm);
     MPI_Comm_free(&comm);
     MPI_Finalize();

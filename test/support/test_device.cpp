@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -143,8 +142,6 @@ struct Kernel {
     OnDevice here;
 };
 
-std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();  // that the device says to have
-
 const MemorySpace space{.name = "the tests' device",
                         .allocate = [](std::int64_t bytes) { return Device::the().allocate(bytes); },
                         .free = [](void* array, std::int64_t bytes) noexcept { Device::the().give_back(array, bytes); },
@@ -155,7 +152,7 @@ const MemorySpace space{.name = "the tests' device",
                                     std::memcpy(to, from, static_cast<std::size_t>(bytes));
                                 });
                             },
-                        .memory = [] { return DeviceMemory{.free_bytes = std::min(most_bytes, Device::the().free_bytes())}; }};
+                        .memory = [] { return DeviceMemory{.free_bytes = Device::the().free_bytes()}; }};
 
 /// The device's kernels (src/device) in loops: see device/machine.hpp.
 struct Loops {
@@ -206,8 +203,7 @@ const device::Tables& tables() {
 
 }  // namespace
 
-void use_test_device(std::int64_t bytes) {
-    if (bytes > 0) most_bytes = bytes;
+void use_test_device() {
     is_default = true;
     device::replace_cuda(&tables(), true);
 }

@@ -10,9 +10,7 @@ namespace arges::test {
 /// Tensors of float, double and the complex types in a World on DeviceKind::cuda lie in a memory that can be read and written only while a
 /// kernel of their table runs: the kernels of devices (src/device), in loops on the host. Whatever else touches an element, MPI included,
 /// ends the process. From now on also in a World that is not told where. Local.
-/// @param bytes  that the ranks of a node share there; 0: as many as any test takes. With few, some tensors lie on the host, and products
-/// are computed in windows.
-void use_test_device(std::int64_t bytes = 0);
+void use_test_device();
 
 /// Likewise for as long as the object lives, but for a World that is not told. Local.
 class TestDevice {

@@ -111,6 +111,7 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const
 void WorldState::take_device_memory(std::int64_t limit) {
     const auto ranks_on_node = communicator_->ranks_on_my_node();
     agree([&] {
+        if (limit == 0) limit = device_memory_option().value_or(0);
         if (limit == 0) limit = device_.free_share(ranks_on_node);
     });
     device_.set_limit(communicator_->minimum(limit));
