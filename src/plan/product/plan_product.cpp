@@ -72,7 +72,8 @@ private:
         const bool is_tight = !best.fits() || is_cut(*best.plan());
         if (is_fused && (doubtful || is_tight) && !has_symmetry()) best.consider(steps_with(separate, Places::may_change));
         if (doubtful && inside < edges) best.consider(steps_with(all, Places::may_change));
-        if (best.fits() && !is_cut(*best.plan()) && (order_.size() < 2 || options_.expected_runs > 1)) return best.take();
+        if (best.fits() && !is_cut(*best.plan()) && is_on_device(*best.plan()) && (order_.size() < 2 || options_.expected_runs > 1))
+            return best.take();
         // New places take memory beside the old ones, and are chosen step by step; only later runs gain surely.
         BestProduct still(spec_, options_);
         still.consider(steps_with(fusion, Places::are_fixed));
@@ -85,6 +86,13 @@ private:
     static bool is_cut(const PlannedProduct& plan) {
         return std::any_of(plan.steps.begin(), plan.steps.end(),
                            [](const auto& step) { return step.product() != nullptr && !step.product()->windows.empty(); });
+    }
+
+    /// Is nothing computed on the host for lack of memory on the device? Without one nothing is.
+    bool is_on_device(const PlannedProduct& plan) const {
+        return !options_.device_memory_limit || std::all_of(plan.steps.begin(), plan.steps.end(), [](const auto& step) {
+            return step.product() == nullptr || step.product()->spec.on_device;
+        });
     }
 
     static constexpr std::size_t max_enumerated_edges = 6;
