@@ -97,6 +97,30 @@ TEST(CpdProgram, ShowsItsIterations) {
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
 }
 
+TEST(CpdProgram, KeepsTheBestOfSeveralStarts) {
+    const World world;
+    const std::vector<const char*> common{"cpd", yago, "--rank", "2", "--iterations", "3"};
+    const auto run = [&](std::vector<const char*> more) {
+        auto words = common;
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    };
+    const auto object = parsed(run({"--starts", "3", "--json"}));
+    ASSERT_EQ(object["starts"].size(), 3U);
+    EXPECT_EQ(object["stability"].size(), 2U);
+    double best = -1;
+    for (const auto& start : object["starts"]) best = std::max(best, start["fit"].get<double>());
+    EXPECT_EQ(object["fit"], best);
+    const auto seed = std::to_string(object["seed"].get<int>());
+    const auto alone = parsed(run({"--seed", seed.c_str(), "--json"}));
+    EXPECT_EQ(alone["starts"].size(), 1U);
+    EXPECT_NEAR(alone["fit"].get<double>(), best, 1e-12);
+    const auto outcome = run({"--starts", "2"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    for (const char* text : {"start  seed", "of 2 starts are within", "the best"})
+        EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
+}
+
 TEST(CpdProgram, RefusesWrongLinesAndFiles) {
     const World world;
     const TemporaryFolder folder(world);
@@ -118,6 +142,9 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--algorithm", "sgd"}, 2, "--algorithm"},
         {{"cpd", one.c_str(), "--iterations", "0"}, 2, "--iterations"},
         {{"cpd", one.c_str(), "--tolerance", "-1"}, 2, "--tolerance"},
+        {{"cpd", one.c_str(), "--starts", "0"}, 2, "'0' must be auto or a number from 1 to 1000"},
+        {{"cpd", one.c_str(), "--starts", "many"}, 2, "--starts"},
+        {{"cpd", one.c_str(), "--starts", "2", "--start", "folder"}, 2, "--start"},
         {{"cpd", one.c_str(), "--save-every", "3", "--json"}, 2, "--output"},
         {{"cpd", one.c_str(), "--output-form", "text"}, 2, "--output"},
         {{"cpd", one.c_str(), "--pairwise-perturbation"}, 2, "sparse tensor"},
