@@ -1,9 +1,11 @@
 // arges cpd FILE: CP decomposition of a sparse or a dense tensor.
 #include "arges/cpd.hpp"
+#include "arges/core_consistency.hpp"
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/text.hpp"
+#include "cli/cpd_ranks.hpp"
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
@@ -15,6 +17,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -29,7 +33,7 @@ const std::map<std::string, CpAlgorithm> algorithms{
 
 struct CpdCommand : FileCommand {
     CpOptions cp{};
-    std::string algorithm = "als", starts = "auto";
+    std::string algorithm = "als", starts = "auto", ranks;
     ModelOutput output{};
 };
 
@@ -49,7 +53,8 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const ReadSummar
     out << fmt::format("{}: {}, {} {}", command.file, lengths_text(before.report.lengths), with_commas(before.count),
                        before.is_dense ? "elements" : "nonzeros");
     out << command.duplicates_text(before.report);
-    out << fmt::format(", read in {:.3f} s; rank {}, seed {}{}\n", before.seconds, command.cp.rank, command.cp.seed,
+    out << fmt::format(", read in {:.3f} s; rank {}, seed {}{}\n", before.seconds,
+                       command.ranks.empty() ? std::to_string(command.cp.rank) : command.ranks, command.cp.seed,
                        command.cp.starts == 1 ? "" : " and on");
     if (!before.is_dense) out << "elements that are not stored count as zeros\n";
     out << std::flush;
@@ -173,6 +178,37 @@ void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary&
     out << object.dump(2) << std::endl;
 }
 
+/// One decomposition of a sweep over ranks. Collective.
+template <class T, class Input>
+RankTrial decompose_with_rank(CpdCommand& command, FileWork& work, const Input& tensor, std::int64_t read_bytes, int rank) {
+    constexpr double most_core_elements = 1 << 24;
+    command.cp.rank = rank;
+    command.cp.planned = [&](std::int64_t bytes, std::int64_t) { work.forecast.expect(command.file, std::max(read_bytes, bytes)); };
+    const CpProgress<T> progress = [&](const CpIteration& now, const auto&) {
+        work.steps.show_iteration(
+            fmt::format("rank {}, start {} of {}, iteration {}, fit {:.8f}", rank, now.start, now.starts, now.number, now.fit),
+            {{"rank", rank}, {"start", now.start}, {"iteration", now.number}, {"fit", now.fit}}, false);
+    };
+    const auto result = cp_decompose(tensor, command.cp, progress);
+    const bool is_small = std::pow(static_cast<double>(rank), tensor.order()) <= most_core_elements;
+    const double consistency = is_small ? core_consistency(tensor, result.model) : std::numeric_limits<double>::quiet_NaN();
+    return rank_trial(rank, result.fit, result.starts, result.best_start, consistency);
+}
+
+/// All ranks of a range, and which one to take.
+template <class T, class Input>
+void compare_ranks(CpdCommand& command, FileWork& work, const ReadFile<Input>& read) {
+    const auto& console = work.console;
+    const auto [first, last] = parse_rank_range(command.ranks);
+    std::vector<RankTrial> trials;
+    command.cp.stop = [&] { return is_interrupted(work.world); };
+    for (int rank = first; rank <= last && !is_interrupted(work.world); ++rank)
+        trials.push_back(decompose_with_rank<T>(command, work, read.tensor, read.bytes, rank));
+    work.steps.show("");
+    command.json ? console.out << ranks_json(trials).dump(2) << std::endl : (print_ranks(console.out, trials), console.out);
+    end_if_interrupted(work.world, "no file was changed");
+}
+
 /// Decomposes what was read, and prints.
 template <class T, class Input>
 void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
@@ -186,6 +222,10 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
     if (command.cp.algorithm == CpAlgorithm::nonnegative)
         for (auto& warning : negative_values_warnings(read.tensor)) read.warnings.push_back(std::move(warning));
     print_warnings(console.err, read.warnings);
+    if (!command.ranks.empty()) {
+        if (!is_dense) steps.show("distributing nonzeros");
+        return compare_ranks<T>(command, work, read);
+    }
     const auto& output = command.output;
     const auto start = output.template start<T>(world);
     command.cp.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
@@ -240,6 +280,7 @@ int starts_of(const CpdCommand& command) {
 void run(CpdCommand& command, const Console& console) {
     command.cp.algorithm = algorithms.at(command.algorithm);
     command.cp.starts = starts_of(command);
+    if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
     if (command.cp.algorithm == CpAlgorithm::nonnegative) command.algorithm = "nn";
     give_freed_memory_back();
     const World world = command.world.make_world();
@@ -274,7 +315,10 @@ Action declare_cpd(CLI::App& app) {
     auto& cp = command->cp;
     app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz), .mtx or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
         ->required();
-    app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
+    auto* const rank = app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
+    auto* const ranks = app.add_option("--ranks", command->ranks, "compare all ranks from A to B: fits, starts, core consistency")
+                            ->check(accepted_by([](const std::string& text) { parse_rank_range(text); }, "A:B"))
+                            ->excludes(rank);
     app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
         ->check(one_of({"als", "nn", "opt"}, {"nonnegative"}))
         ->capture_default_str();
@@ -302,6 +346,7 @@ Action declare_cpd(CLI::App& app) {
     declare_seconds(app, cp.seconds);
     command->output.declare(app);
     app.get_option("--start")->excludes(starts);
+    for (const char* name : {"--start", "--output", "--save-partition"}) app.get_option(name)->excludes(ranks);
     declare_progress(app, command->progress);
     command->declare(app);
     return [command](const Console& console) { run(*command, console); };

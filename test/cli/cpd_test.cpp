@@ -121,6 +121,30 @@ TEST(CpdProgram, KeepsTheBestOfSeveralStarts) {
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
 }
 
+TEST(CpdProgram, ComparesRanks) {
+    const World world;
+    const TemporaryFolder folder(world);
+    std::string text;
+    for (int i = 1; i <= 6; ++i)
+        for (int j = 1; j <= 5; ++j)
+            for (int k = 1; k <= 4; ++k)
+                text += std::to_string(i) + " " + std::to_string(j) + " " + std::to_string(k) + " " +
+                        std::to_string(i * j * (k % 2 + 1) + 3 * (7 - i) * (j % 3 + 1) * k) + "\n";
+    const auto file = folder.write("two.tns", text);
+    const auto object =
+        parsed(run_program({"cpd", file.c_str(), "--ranks", "1:3", "--iterations", "200", "--tolerance", "1e-8", "--json"}));
+    ASSERT_EQ(object["ranks"].size(), 3U);
+    EXPECT_EQ(object["ranks"][0]["rank"], 1);
+    EXPECT_NEAR(object["ranks"][0]["core_consistency"].get<double>(), 100, 1e-6);
+    EXPECT_GT(object["ranks"][1]["fit"].get<double>(), 0.999);
+    EXPECT_GT(object["ranks"][1]["core_consistency"].get<double>(), 99);
+    EXPECT_GE(object["recommended"].get<int>(), 2);
+    const auto outcome = run_program({"cpd", file.c_str(), "--ranks", "1:2", "--starts", "2"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    for (const char* words : {"near best", "plot of the fit", "####", "core"})
+        EXPECT_NE(outcome.out.find(words), std::string::npos) << words;
+}
+
 TEST(CpdProgram, RefusesWrongLinesAndFiles) {
     const World world;
     const TemporaryFolder folder(world);
@@ -143,6 +167,8 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--iterations", "0"}, 2, "--iterations"},
         {{"cpd", one.c_str(), "--tolerance", "-1"}, 2, "--tolerance"},
         {{"cpd", one.c_str(), "--starts", "0"}, 2, "'0' must be auto or a number from 1 to 1000"},
+        {{"cpd", one.c_str(), "--ranks", "3:2"}, 2, "'3:2' must be two ranks, as 2:10"},
+        {{"cpd", one.c_str(), "--ranks", "1:2", "--rank", "2"}, 2, "--rank"},
         {{"cpd", one.c_str(), "--starts", "many"}, 2, "--starts"},
         {{"cpd", one.c_str(), "--starts", "2", "--start", "folder"}, 2, "--start"},
         {{"cpd", one.c_str(), "--save-every", "3", "--json"}, 2, "--output"},
