@@ -5,6 +5,7 @@
 #include "arges/algebra.hpp"
 #include "arges/checkpoint.hpp"
 #include "arges/complete.hpp"
+#include "arges/core_consistency.hpp"
 #include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/element_functions.hpp"

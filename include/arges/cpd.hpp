@@ -53,6 +53,10 @@ struct CpOptions {
     /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.
     std::function<bool()> stop{};
     double seconds = 0;  ///< no further iteration begins when the iterations have taken so long on a rank; 0: never mind
+    /// Starts from seed, seed + 1, ...: the model with the best fit is kept, and all are compared with it. 0: up to 10, as many as are
+    /// expected to take 10 s in all, by a count of flops that depends on tensor and options only; one where the tolerance is 0 or with
+    /// pairwise perturbation. One where there is a model to start from.
+    int starts = 1;
 };
 
 /// Throw InvalidArgument, with the names that there are, for a text that is none of CpOptions::policy. Local.
@@ -70,7 +74,8 @@ enum class StopReason : std::uint8_t {
     zero_model,  ///< all weights of a CP model are zero, and stay so
     held_out,    ///< complete(): the error of held-out elements has not improved for a while
     asked,       ///< the function stop of the options said so
-    seconds      ///< the iterations have taken as long as they may
+    seconds,     ///< the iterations have taken as long as they may
+    diverged     ///< one of several starts of cp_decompose()
 };
 
 /// How the products of an iteration were found.
@@ -92,6 +97,25 @@ struct CpIteration {
     double gram_seconds = 0;           ///< of this rank, in Gram matrices and their products element by element
     double communication_seconds = 0;  ///< of this rank, waiting for others included
     CpStep step = CpStep::exact;       ///< how products were found; the last iteration is always exact
+    int start = 1;                     ///< to which it belongs, from 1
+    int starts = 1;                    ///< that there are to be
+};
+
+/// One of the starts of a decomposition.
+struct CpStart {
+    std::uint64_t seed = 1;                           ///< of its random numbers
+    double fit = 0;                                   ///< 1 - |X - model| / |X|
+    int iterations = 0;                               ///< that were made
+    StopReason stop_reason = StopReason::iterations;  ///< why there was no further one
+    double seconds = 0;                               ///< of its iterations, on this rank
+    double score = 0;                                 ///< CpMatch::score of its model with the best one
+};
+
+/// How alike the components of two models are.
+struct CpMatch {
+    double score = 0;              ///< mean of the scores
+    std::vector<int> partners;     ///< by component of the first model: that of the second
+    std::vector<double> scores{};  ///< of these pairs: 1 for equal ones
 };
 
 /// The factors of a model. Each rank has rows of them.
@@ -184,8 +208,11 @@ struct CpResult {
     std::int64_t bound_bytes = 0;
     /// The same for all products of an iteration together, if the tensor stays where it is.
     std::int64_t sweep_bound_bytes = 0;
-    int perturbation_starts = 0;  ///< how often pairwise perturbation made its operators
-    CpIteration total{};          ///< seconds summed over the iterations
+    int perturbation_starts = 0;      ///< how often pairwise perturbation made its operators
+    CpIteration total{};              ///< seconds summed over the iterations
+    std::vector<CpStart> starts{};    ///< all that were made; what is above is said of the best one
+    std::size_t best_start = 0;       ///< its place among them
+    std::vector<double> stability{};  ///< by component: mean score of its partners in the models of the other starts; none of one start
 };
 
 /// Called on every rank after each iteration, with a function that gives the model as it is now (columns not scaled for
@@ -193,7 +220,16 @@ struct CpResult {
 template <class T>
 using CpProgress = std::function<void(const CpIteration&, const std::function<CpModel<T>()>& model)>;
 
-/// Decomposes a sparse tensor. Collective.
+/// Matches the components of two models so that the sum of the scores of the pairs is largest. The score of a pair is the product over the
+/// modes of the cosines between its columns, times 1 - |w - v| / max(w, v) for its weights w and v, as `score` of the Tensor Toolbox
+/// (Bader and Kolda) has it. Collective.
+/// @param a the model with fewer components  @param b of the same lengths
+/// @throws InvalidArgument if the lengths differ, or if a has more components than b
+template <class T>
+CpMatch match_components(const CpModel<T>& a, const CpModel<T>& b);
+
+/// Decomposes a sparse tensor. With several starts (CpOptions::starts) it is distributed once; a start that diverges is left out, unless
+/// all do. Collective.
 /// @param tensor   what to decompose; elements that are not stored are zero
 /// @param options  how
 /// @param progress called on every rank after each iteration: any function that can be called as a CpProgress

@@ -1,8 +1,11 @@
 // arges cpd FILE: CP decomposition of a sparse or a dense tensor.
 #include "arges/cpd.hpp"
+#include "arges/core_consistency.hpp"
+#include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/text.hpp"
+#include "cli/cpd_ranks.hpp"
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
@@ -14,6 +17,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -28,7 +33,7 @@ const std::map<std::string, CpAlgorithm> algorithms{
 
 struct CpdCommand : FileCommand {
     CpOptions cp{};
-    std::string algorithm = "als";
+    std::string algorithm = "als", starts = "auto", ranks;
     ModelOutput output{};
 };
 
@@ -48,9 +53,34 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const ReadSummar
     out << fmt::format("{}: {}, {} {}", command.file, lengths_text(before.report.lengths), with_commas(before.count),
                        before.is_dense ? "elements" : "nonzeros");
     out << command.duplicates_text(before.report);
-    out << fmt::format(", read in {:.3f} s; rank {}, seed {}\n", before.seconds, command.cp.rank, command.cp.seed);
+    out << fmt::format(", read in {:.3f} s; rank {}, seed {}{}\n", before.seconds,
+                       command.ranks.empty() ? std::to_string(command.cp.rank) : command.ranks, command.cp.seed,
+                       command.cp.starts == 1 ? "" : " and on");
     if (!before.is_dense) out << "elements that are not stored count as zeros\n";
     out << std::flush;
+}
+
+/// How many starts come near the best one.
+std::int64_t near_best(const std::vector<CpStart>& starts, double best) {
+    constexpr double near = 1e-3;
+    return std::count_if(starts.begin(), starts.end(), [&](const auto& s) { return s.fit >= best - near; });
+}
+
+template <class T>
+void print_starts(std::ostream& out, const CpResult<T>& result) {
+    if (result.starts.size() < 2) return;
+    std::vector<std::vector<std::string>> rows{{"start", "seed", "fit", "iterations", "seconds", "score", "stopped by"}};
+    for (std::size_t s = 0; s < result.starts.size(); ++s) {
+        const auto& start = result.starts[s];
+        rows.push_back({std::to_string(s + 1), std::to_string(start.seed), fmt::format("{:.8f}", start.fit),
+                        std::to_string(start.iterations), fmt::format("{:.3f}", start.seconds), fmt::format("{:.3f}", start.score),
+                        stop_name(start.stop_reason) + (s == result.best_start ? ", the best" : "")});
+    }
+    out << table(rows, {false, false, false, false, false, false, true}, 1);
+    out << fmt::format("{} of {} starts are within 0.001 of the best fit\n", near_best(result.starts, result.fit), result.starts.size());
+    out << "score of the components with their partners in the other starts, on average (1: the same):";
+    for (double score : result.stability) out << fmt::format(" {:.2f}", score);
+    out << "\n";
 }
 
 template <class T>
@@ -77,6 +107,7 @@ void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
 template <class T>
 void print_result(std::ostream& out, const CpdCommand& command, bool is_dense, const CpResult<T>& result, std::int64_t peak,
                   const MemoryForecast& forecast) {
+    print_starts(out, result);
     out << fmt::format("\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
                        result.seconds_per_iteration, result.setup_seconds, "stopped because",
                        stop_text(result.stop_reason, command.cp.tolerance));
@@ -107,7 +138,16 @@ void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary&
     object["choose_seconds"] = result.choose_seconds;
     object["algorithm"] = command.algorithm;
     object["rank"] = command.cp.rank;
-    object["seed"] = command.cp.seed;
+    object["seed"] = result.starts[result.best_start].seed;
+    object["starts"] = nlohmann::ordered_json::array();
+    for (const auto& start : result.starts)
+        object["starts"].push_back({{"seed", start.seed},
+                                    {"fit", start.fit},
+                                    {"iterations", start.iterations},
+                                    {"stop_reason", stop_name(start.stop_reason)},
+                                    {"seconds", start.seconds},
+                                    {"score", start.score}});
+    object["stability"] = result.stability;
     object["distribution"] = result.distribution;
     object["grid"] = result.grid;
     object["policy"] = result.policy;
@@ -138,6 +178,37 @@ void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary&
     out << object.dump(2) << std::endl;
 }
 
+/// One decomposition of a sweep over ranks. Collective.
+template <class T, class Input>
+RankTrial decompose_with_rank(CpdCommand& command, FileWork& work, const Input& tensor, std::int64_t read_bytes, int rank) {
+    constexpr double most_core_elements = 1 << 24;
+    command.cp.rank = rank;
+    command.cp.planned = [&](std::int64_t bytes, std::int64_t) { work.forecast.expect(command.file, std::max(read_bytes, bytes)); };
+    const CpProgress<T> progress = [&](const CpIteration& now, const auto&) {
+        work.steps.show_iteration(
+            fmt::format("rank {}, start {} of {}, iteration {}, fit {:.8f}", rank, now.start, now.starts, now.number, now.fit),
+            {{"rank", rank}, {"start", now.start}, {"iteration", now.number}, {"fit", now.fit}}, false);
+    };
+    const auto result = cp_decompose(tensor, command.cp, progress);
+    const bool is_small = std::pow(static_cast<double>(rank), tensor.order()) <= most_core_elements;
+    const double consistency = is_small ? core_consistency(tensor, result.model) : std::numeric_limits<double>::quiet_NaN();
+    return rank_trial(rank, result.fit, result.starts, result.best_start, consistency);
+}
+
+/// All ranks of a range, and which one to take.
+template <class T, class Input>
+void compare_ranks(CpdCommand& command, FileWork& work, const ReadFile<Input>& read) {
+    const auto& console = work.console;
+    const auto [first, last] = parse_rank_range(command.ranks);
+    std::vector<RankTrial> trials;
+    command.cp.stop = [&] { return is_interrupted(work.world); };
+    for (int rank = first; rank <= last && !is_interrupted(work.world); ++rank)
+        trials.push_back(decompose_with_rank<T>(command, work, read.tensor, read.bytes, rank));
+    work.steps.show("");
+    command.json ? console.out << ranks_json(trials).dump(2) << std::endl : (print_ranks(console.out, trials), console.out);
+    end_if_interrupted(work.world, "no file was changed");
+}
+
 /// Decomposes what was read, and prints.
 template <class T, class Input>
 void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
@@ -151,6 +222,10 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
     if (command.cp.algorithm == CpAlgorithm::nonnegative)
         for (auto& warning : negative_values_warnings(read.tensor)) read.warnings.push_back(std::move(warning));
     print_warnings(console.err, read.warnings);
+    if (!command.ranks.empty()) {
+        if (!is_dense) steps.show("distributing nonzeros");
+        return compare_ranks<T>(command, work, read);
+    }
     const auto& output = command.output;
     const auto start = output.template start<T>(world);
     command.cp.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
@@ -161,9 +236,12 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
     };
     const CpProgress<T> progress = [&](const CpIteration& now, const auto& model) {
         steps.show("");
-        if (!command.json) print_iteration(console.out, now);
-        steps.show_iteration(fmt::format("iteration {}, fit {:.8f}", now.number, now.fit),
-                             {{"iteration", now.number}, {"fit", now.fit}, {"change", now.change}}, !command.json);
+        const bool is_alone = now.starts == 1;
+        if (!command.json && is_alone) print_iteration(console.out, now);
+        const auto of_start = is_alone ? "" : fmt::format("start {} of {}, ", now.start, now.starts);
+        steps.show_iteration(fmt::format("{}iteration {}, fit {:.8f}", of_start, now.number, now.fit),
+                             {{"start", now.start}, {"iteration", now.number}, {"fit", now.fit}, {"change", now.change}},
+                             !command.json && is_alone);
         output.template after_iteration<T>(now.number, model);
     };
     command.cp.stop = [&] { return is_interrupted(world); };
@@ -193,8 +271,16 @@ void read_and_decompose(CpdCommand& command, const Console& console, const World
     is_dense ? decompose<T>(command, work, work.read_dense<T>(bytes)) : decompose<T>(command, work, work.read_sparse<T>(bytes));
 }
 
+/// A seed or a model to start from means one start, unless there are to be more.
+int starts_of(const CpdCommand& command) {
+    if (command.starts != "auto") return std::stoi(command.starts);
+    return command.app->count("--seed") > 0 || command.app->count("--start") > 0 ? 1 : 0;
+}
+
 void run(CpdCommand& command, const Console& console) {
     command.cp.algorithm = algorithms.at(command.algorithm);
+    command.cp.starts = starts_of(command);
+    if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
     if (command.cp.algorithm == CpAlgorithm::nonnegative) command.algorithm = "nn";
     give_freed_memory_back();
     const World world = command.world.make_world();
@@ -203,6 +289,13 @@ void run(CpdCommand& command, const Console& console) {
                          {"--pairwise-perturbation"});
     command.is_single(world, is_dense) ? read_and_decompose<float>(command, console, world, is_dense)
                                        : read_and_decompose<double>(command, console, world, is_dense);
+}
+
+/// @throws InvalidArgument unless a text is auto or a number of starts
+void check_starts(const std::string& text) {
+    const bool is_number = !text.empty() && text.size() <= 4 && text.find_first_not_of("0123456789") == std::string::npos;
+    if (text != "auto" && (!is_number || std::stoi(text) < 1 || std::stoi(text) > 1000))
+        throw InvalidArgument("'" + text + "' must be auto or a number from 1 to 1000");
 }
 
 void declare_sparse(CLI::App& app, CpOptions& cp) {
@@ -222,7 +315,10 @@ Action declare_cpd(CLI::App& app) {
     auto& cp = command->cp;
     app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz), .mtx or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
         ->required();
-    app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
+    auto* const rank = app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
+    auto* const ranks = app.add_option("--ranks", command->ranks, "compare all ranks from A to B: fits, starts, core consistency")
+                            ->check(accepted_by([](const std::string& text) { parse_rank_range(text); }, "A:B"))
+                            ->excludes(rank);
     app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
         ->check(one_of({"als", "nn", "opt"}, {"nonnegative"}))
         ->capture_default_str();
@@ -236,6 +332,10 @@ Action declare_cpd(CLI::App& app) {
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     app.add_option("--seed", cp.seed, "of the start")->capture_default_str();
+    auto* const starts =
+        app.add_option("--starts", command->starts, "from as many seeds, the best is kept; auto: up to 10 where these are short")
+            ->check(accepted_by(check_starts, "N"))
+            ->capture_default_str();
     declare_sparse(app, cp);
     auto* const perturbation =
         app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
@@ -245,6 +345,8 @@ Action declare_cpd(CLI::App& app) {
         ->capture_default_str();
     declare_seconds(app, cp.seconds);
     command->output.declare(app);
+    app.get_option("--start")->excludes(starts);
+    for (const char* name : {"--start", "--output", "--save-partition"}) app.get_option(name)->excludes(ranks);
     declare_progress(app, command->progress);
     command->declare(app);
     return [command](const Console& console) { run(*command, console); };

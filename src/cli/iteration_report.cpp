@@ -27,6 +27,7 @@ std::string stop_name(StopReason reason) {
     case StopReason::zero_model: return "zero model";
     case StopReason::held_out: return "held out";
     case StopReason::seconds: return "seconds";
+    case StopReason::diverged: return "diverged";
     default: return "interrupted";
     }
 }

@@ -11,7 +11,7 @@
 
 namespace arges::cli {
 
-/// For JSON: "tolerance", "iterations", "no step", "zero model", "held out", "seconds", "interrupted".
+/// For JSON: "tolerance", "iterations", "no step", "zero model", "held out", "seconds", "diverged", "interrupted".
 std::string stop_name(StopReason reason);
 
 /// For tables: "the fit changed by less than 1e-05 of itself".

@@ -6,6 +6,7 @@
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
+#include "decompose/tucker/smallest_core.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "local/contract.hpp"
 #include "plan/movement/movement.hpp"
@@ -40,7 +41,7 @@ public:
             core = project(core, mode, held);
             settled.push_back(mode);
         }
-        held_core_ = held;
+        cut(held);
     }
 
     void hosvd() {
@@ -57,7 +58,7 @@ public:
             core = project(move(core, mode, settled, held), mode, held);
             settled.push_back(mode);
         }
-        held_core_ = held;
+        cut(held);
     }
 
     void hooi() {
@@ -127,13 +128,20 @@ private:
         return result;
     }
 
+    /// The core becomes a part of itself, as large as it is at most.
+    void cut(std::int64_t held) {
+        held_core_ = held;
+        if (options_.relative_error > 0) tally_.pass(held + smallest_core_memory(layout_.extents()));
+    }
+
     /// The statements of a sweep of hooi, in the dry run.
     void sweep(const World& dry, const AnyTensor& tensor, int begin, int end) {
         if (end - begin == 1) {
             const auto& layout = tensor.dense_state()->layout;
             std::int64_t leaf = truncation(layout, begin);
             if (layout.slot(begin).grid_length() > 1) leaf += 3 * bytes(layout_with_whole_mode(layout, begin, {}));
-            leaf_bytes_ = std::max(leaf_bytes_, leaf + 2 * held_core_);
+            const int cores = options_.relative_error > 0 ? 3 : 2;  // a smaller one is tried, and may be given back
+            leaf_bytes_ = std::max(leaf_bytes_, leaf + cores * held_core_);
             return;
         }
         const int middle = (begin + end) / 2;

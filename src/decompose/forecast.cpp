@@ -2,6 +2,7 @@
 
 #include "arges/tensor_io.hpp"
 #include "decompose/completion/completion_options.hpp"
+#include "decompose/cp/cp_driver.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
@@ -38,7 +39,8 @@ std::int64_t SparseFileForecast::bytes() const { return io::reading_memory(outli
 
 std::int64_t SparseFileForecast::bytes(const CpOptions& options) const {
     const auto share = share_of(*outline_, options.distribution.starts_with("coarse"), options.rank);
-    return decompose::cp_memory(share, options, omp_get_max_threads()).peak();
+    const auto chosen = decompose::with_starts(options, outline_->shape.lengths.size(), outline_->entries, false);
+    return decompose::cp_memory(share, chosen, omp_get_max_threads()).peak();
 }
 
 std::int64_t SparseFileForecast::bytes(const TuckerOptions& options) const {
@@ -73,7 +75,10 @@ DenseFileForecast::DenseFileForecast(const World& world, const std::string& path
 std::int64_t DenseFileForecast::bytes(const CpOptions& options) const {
     const auto& extents = layout_->extents();
     if (extents.size() < 2 || std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
-    return decompose::dense_cp_memory(element_kernels(element_).size, *layout_, world_.rank(), options, omp_get_max_threads()).peak();
+    std::int64_t elements = 1;
+    for (auto n : extents) elements *= n;
+    const auto chosen = decompose::with_starts(options, extents.size(), elements, false);
+    return decompose::dense_cp_memory(element_kernels(element_).size, *layout_, world_.rank(), chosen, omp_get_max_threads()).peak();
 }
 
 std::int64_t DenseFileForecast::bytes(const TuckerOptions& options) const {

@@ -9,7 +9,7 @@ namespace arges::python {
 
 namespace {
 
-constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked", "seconds"};
+constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked", "seconds", "diverged"};
 
 /// The whole factors on every rank, rows by components. Collective.
 template <class Model>
@@ -77,18 +77,26 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
         std::optional<CpModel<T>> first;
         world.agree([&] {
             take_common(given, options);
-            take(given, "grid", options.grid, "format", options.format, "pairwise_perturbation", options.pairwise_perturbation);
+            take(given, "grid", options.grid, "format", options.format, "pairwise_perturbation", options.pairwise_perturbation, "starts",
+                 options.starts);
             first = model_from<T>(world, start);
         });
         const auto each = [&](const CpIteration& now, const auto&) {
-            report(world, progress,
-                   [&] { return named("number", now.number, "fit", now.fit, "change", now.change, "seconds", now.seconds); });
+            report(world, progress, [&] {
+                return named("number", now.number, "fit", now.fit, "change", now.change, "seconds", now.seconds, "start", now.start);
+            });
         };
         const auto result = outside_interpreter([&] { return cp_decompose(own, options, each, first ? &*first : nullptr); });
+        nb::list starts;
+        for (const auto& start : result.starts)
+            starts.append(named("seed", start.seed, "fit", start.fit, "iterations", start.iterations, "stop_reason",
+                                stop_reasons[static_cast<int>(start.stop_reason)], "seconds", start.seconds, "score", start.score));
         return named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "fit", result.fit, "fits",
                      vector_of(result.fits), "iterations", result.iterations, "converged", result.converged, "stop_reason",
-                     stop_reasons[static_cast<int>(result.stop_reason)], "seconds_per_iteration", result.seconds_per_iteration,
-                     "setup_seconds", result.setup_seconds, "distribution", result.distribution, "forecast_bytes", result.forecast_bytes);
+                     stop_reasons[static_cast<int>(result.stop_reason)], "starts", starts, "best_start",
+                     static_cast<std::int64_t>(result.best_start), "stability", vector_of(result.stability), "seconds_per_iteration",
+                     result.seconds_per_iteration, "setup_seconds", result.setup_seconds, "distribution", result.distribution,
+                     "forecast_bytes", result.forecast_bytes);
     });
 }
 

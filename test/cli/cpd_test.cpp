@@ -97,6 +97,54 @@ TEST(CpdProgram, ShowsItsIterations) {
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
 }
 
+TEST(CpdProgram, KeepsTheBestOfSeveralStarts) {
+    const World world;
+    const std::vector<const char*> common{"cpd", yago, "--rank", "2", "--iterations", "3"};
+    const auto run = [&](std::vector<const char*> more) {
+        auto words = common;
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    };
+    const auto object = parsed(run({"--starts", "3", "--json"}));
+    ASSERT_EQ(object["starts"].size(), 3U);
+    EXPECT_EQ(object["stability"].size(), 2U);
+    double best = -1;
+    for (const auto& start : object["starts"]) best = std::max(best, start["fit"].get<double>());
+    EXPECT_EQ(object["fit"], best);
+    const auto seed = std::to_string(object["seed"].get<int>());
+    const auto alone = parsed(run({"--seed", seed.c_str(), "--json"}));
+    EXPECT_EQ(alone["starts"].size(), 1U);
+    EXPECT_NEAR(alone["fit"].get<double>(), best, 1e-12);
+    const auto outcome = run({"--starts", "2"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    for (const char* text : {"start  seed", "of 2 starts are within", "the best"})
+        EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
+}
+
+TEST(CpdProgram, ComparesRanks) {
+    const World world;
+    const TemporaryFolder folder(world);
+    std::string text;
+    for (int i = 1; i <= 6; ++i)
+        for (int j = 1; j <= 5; ++j)
+            for (int k = 1; k <= 4; ++k)
+                text += std::to_string(i) + " " + std::to_string(j) + " " + std::to_string(k) + " " +
+                        std::to_string(i * j * (k % 2 + 1) + 3 * (7 - i) * (j % 3 + 1) * k) + "\n";
+    const auto file = folder.write("two.tns", text);
+    const auto object =
+        parsed(run_program({"cpd", file.c_str(), "--ranks", "1:3", "--iterations", "200", "--tolerance", "1e-8", "--json"}));
+    ASSERT_EQ(object["ranks"].size(), 3U);
+    EXPECT_EQ(object["ranks"][0]["rank"], 1);
+    EXPECT_NEAR(object["ranks"][0]["core_consistency"].get<double>(), 100, 1e-6);
+    EXPECT_GT(object["ranks"][1]["fit"].get<double>(), 0.999);
+    EXPECT_GT(object["ranks"][1]["core_consistency"].get<double>(), 99);
+    EXPECT_GE(object["recommended"].get<int>(), 2);
+    const auto outcome = run_program({"cpd", file.c_str(), "--ranks", "1:2", "--starts", "2"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    for (const char* words : {"near best", "plot of the fit", "####", "core"})
+        EXPECT_NE(outcome.out.find(words), std::string::npos) << words;
+}
+
 TEST(CpdProgram, RefusesWrongLinesAndFiles) {
     const World world;
     const TemporaryFolder folder(world);
@@ -118,6 +166,11 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--algorithm", "sgd"}, 2, "--algorithm"},
         {{"cpd", one.c_str(), "--iterations", "0"}, 2, "--iterations"},
         {{"cpd", one.c_str(), "--tolerance", "-1"}, 2, "--tolerance"},
+        {{"cpd", one.c_str(), "--starts", "0"}, 2, "'0' must be auto or a number from 1 to 1000"},
+        {{"cpd", one.c_str(), "--ranks", "3:2"}, 2, "'3:2' must be two ranks, as 2:10"},
+        {{"cpd", one.c_str(), "--ranks", "1:2", "--rank", "2"}, 2, "--rank"},
+        {{"cpd", one.c_str(), "--starts", "many"}, 2, "--starts"},
+        {{"cpd", one.c_str(), "--starts", "2", "--start", "folder"}, 2, "--start"},
         {{"cpd", one.c_str(), "--save-every", "3", "--json"}, 2, "--output"},
         {{"cpd", one.c_str(), "--output-form", "text"}, 2, "--output"},
         {{"cpd", one.c_str(), "--pairwise-perturbation"}, 2, "sparse tensor"},

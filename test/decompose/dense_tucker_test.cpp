@@ -259,6 +259,7 @@ TEST(DenseTucker, SendsWhatIsPlanned) {
                 options.kernel = kernel;
                 options.max_iterations = 2;
                 options.tolerance = 0;
+                if (lengths.back() == 10) options.relative_error = 0.2, options.ranks.clear(), options.tolerance = 0.5;
                 SCOPED_TRACE(std::to_string(lengths[0]) + " x " + std::to_string(lengths[1]) + " method " +
                              std::to_string(static_cast<int>(method)) + " kernel " + std::to_string(static_cast<int>(kernel)));
                 std::int64_t moved = 0;

@@ -24,10 +24,15 @@ def test_cpd_finds_a_model(algorithm, form):
     whole = model(np.random.default_rng(3), (7, 8, 9), 2)
     tensor = arges.tensor(whole) if form == "dense" else arges.tensor(whole).to_sparse()
     seen = []
-    found = arges.cpd(tensor, 2, algorithm=algorithm, max_iterations=400, tolerance=1e-9, progress=seen.append)
+    found = arges.cpd(tensor, 2, algorithm=algorithm, max_iterations=400, tolerance=1e-9, seed=1, progress=seen.append)
     assert found.fit > 0.999 and len(seen) == found.report["iterations"] and found.rank == 2 and found.shape == whole.shape
     assert np.linalg.norm(found.full() - whole) < 2e-3 * np.linalg.norm(whole)
     close(found.at([1, 2], [3, 4], [5, 6]), found.full()[[1, 2], [3, 4], [5, 6]])
+    best = arges.cpd(tensor, 2, algorithm=algorithm, max_iterations=20, starts=3)
+    assert [s["seed"] for s in best.report["starts"]] == [1, 2, 3] and len(best.report["stability"]) == 2
+    assert best.fit == max(s["fit"] for s in best.report["starts"]) == best.report["starts"][best.report["best_start"]]["fit"]
+    with pytest.raises(ValueError, match="positive"):
+        arges.cpd(tensor, 2, starts=0)
     again = arges.cpd(tensor, 2, max_iterations=1, start=found)
     assert again.fit > 0.999
     assert "<table" in found._repr_html_()

@@ -122,14 +122,15 @@ void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Fac
 
 /// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
 template <class T>
-CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options, const CpProgress<T>& progress,
+CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& given, const CpProgress<T>& progress,
                              const CpModel<T>* start) {
     auto& source = state_of(tensor, "cp_decompose");
-    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, options, progress, start);
-    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(options),
+    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, given, progress, start);
+    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
                               ModelArgument{start});
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;
+    const auto options = decompose::with_starts(given, tensor.lengths().size(), nonzeros, start != nullptr);
     comm.agree([&] {
         decompose::check_cp_options(options);
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
@@ -180,11 +181,12 @@ CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, con
 }
 
 template <class T>
-CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const std::type_identity_t<CpProgress<T>>& progress,
                          const std::type_identity_t<CpModel<T>>* start) {
     const auto& source = state_of(tensor, "cp_decompose");
-    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(options),
+    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
                               ModelArgument{start});
+    const auto options = decompose::with_starts(given, tensor.extents().size(), tensor.size(), start != nullptr);
     if (source.world->dry())
         throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
     const auto& comm = source.world->communicator();
@@ -205,7 +207,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     return decompose::run_cp<T>(op, {tensor.world(), source.title(), tensor.extents(), options, progress, start}, watch,
                                 [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t sent) {
                                     result.forecast_bytes = forecast;
-                                    result.sent_bytes_max = comm.maximum(sent / result.iterations);
+                                    result.sent_bytes_max = comm.maximum(sent);
                                     fill_figures(op, plain.state()->layout, factors, result);
                                 });
 }

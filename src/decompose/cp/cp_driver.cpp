@@ -11,12 +11,16 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <typeinfo>
 
 namespace arges::decompose {
 
 namespace {
 
-constexpr int max_rank = 1024;
+constexpr int max_rank = 1024, max_starts = 1000;
+constexpr int most_short_starts = 10;
+constexpr double short_seconds = 10, seconds_per_product = 3e-9;  // all starts; of a nonzero with an element of a factor, slow machines too
 
 [[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("CP decomposition: " + text); }
 
@@ -44,8 +48,9 @@ void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& stat
 template <class T>
 class Runner {
 public:
-    Runner(CpOperator<T>& tensor, const CpOptions& options, const CpProgress<T>& progress, const std::function<CpModel<T>()>& model)
-        : tensor_(tensor), options_(options), progress_(progress), model_(model) {}
+    /// @param since_start  began with the first of all starts @param start  number of this one, from 1
+    Runner(CpOperator<T>& tensor, const CpTask<T>& task, const std::function<CpModel<T>()>& model, const Stopwatch& since_start, int start)
+        : tensor_(tensor), options_(task.options), progress_(task.progress), model_(model), since_start_(since_start), start_(start) {}
 
     void run(CpState<T>& state, CpResult<T>& result) {
         const IterationOptions iteration{options_.max_iterations, options_.tolerance, options_.regularization};
@@ -75,7 +80,9 @@ private:
                         spent.norm - before_.norm,
                         spent.gram - before_.gram,
                         spent.communication - before_.communication,
-                        tensor_.step()};
+                        tensor_.step(),
+                        start_,
+                        options_.starts};
         before_ = spent;
         last_fit_ = fit;
         auto& total = result.total;
@@ -112,7 +119,115 @@ private:
     Seconds before_;
     double last_fit_ = 0;
     bool was_exact_ = true;
-    Stopwatch watch_, since_start_;
+    const Stopwatch& since_start_;
+    int start_;
+    Stopwatch watch_;
+};
+
+/// Mean scores of the components of the best model with those of the others; notes the mean of each start. Collective.
+template <class T>
+std::vector<double> compared(const std::vector<std::optional<CpModel<T>>>& models, CpResult<T>& result) {
+    const auto& best = *models[result.best_start];
+    std::vector<double> sums(best.rank(), 0);
+    int others = 0;
+    for (std::size_t s = 0; s < models.size(); ++s) {
+        if (!models[s]) continue;
+        const auto match = match_components(best, *models[s]);
+        result.starts[s].score = match.score;
+        if (s == result.best_start) continue;
+        ++others;
+        for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += match.scores[c];
+    }
+    if (others == 0) return {};
+    for (auto& sum : sums) sum /= others;
+    return sums;
+}
+
+/// All starts, one after the other, over one operator.
+template <class T>
+class Starts {
+public:
+    Starts(CpOperator<T>& tensor, const CpTask<T>& task) : tensor_(tensor), task_(task) { begin(0); }
+
+    void run() {
+        const int count = task_.options.starts;
+        Stopwatch since_start;
+        for (int s = 0; s < count; ++s) {
+            if (s > 0) begin(s);
+            run_one(since_start, s + 1);
+            const auto reason = result_.starts[s].stop_reason;
+            if (reason == StopReason::asked || reason == StopReason::seconds) break;
+        }
+        if (best_) return;
+        throw Error(divergence_);
+    }
+
+    const Factors<T>& factors() const { return state_->factors; }
+    /// Bytes sent in an iteration, on average.
+    std::int64_t sent() const { return sent_ / iterations_; }
+    CpResult<T>& result() { return result_; }
+    /// The best one. Collective.
+    CpResult<T> finish() && {
+        if (std::ssize(result_.starts) == 1)
+            tensor_.comm().agree([&] { result_.model = state_->factors.model(task_.world, task_.lengths, state_->lambda, {}, true); });
+        else {
+            state_.reset();
+            result_.stability = compared(models_, result_);
+            result_.model = std::move(*models_[result_.best_start]);
+        }
+        return std::move(result_);
+    }
+
+private:
+    void begin(int s) {
+        state_.reset();
+        state_.emplace(CpState<T>{Factors<T>(tensor_, task_.options.seed + static_cast<std::uint64_t>(s)),
+                                  std::vector<double>(task_.options.rank, 1), 0});
+        if (task_.start) start_from(*task_.start, tensor_, *state_);
+        if (s > 0) tensor_.forget_factors();
+    }
+
+    CpModel<T> model() { return state_->factors.model(task_.world, task_.lengths, state_->lambda, {}, false); }
+
+    void run_one(const Stopwatch& since_start, int number) {
+        CpResult<T> now{CpModel<T>(task_.world, {}, {}, {}, {})};
+        const std::function<CpModel<T>()> best_so_far = [&] {
+            return best_ && now.fits.back() <= result_.fit ? *models_[result_.best_start] : model();
+        };
+        const bool is_one_of_many = task_.options.starts > 1;
+        const auto sent_before = tensor_.comm().traffic().bytes_sent;
+        try {
+            Runner<T>(tensor_, task_, best_so_far, since_start, number).run(*state_, now);
+        } catch (const Error& error) {
+            if (!is_one_of_many || typeid(error) != typeid(Error)) throw;
+            divergence_ = error.what();
+            now.stop_reason = StopReason::diverged;
+        }
+        sent_ += tensor_.comm().traffic().bytes_sent - sent_before;
+        iterations_ += std::max(1, now.iterations);
+        auto starts = std::move(result_.starts);
+        starts.push_back(
+            {task_.options.seed + static_cast<std::uint64_t>(number - 1), now.fit, now.iterations, now.stop_reason, now.total.seconds, 1});
+        models_.emplace_back();
+        const bool has_model = now.stop_reason != StopReason::diverged;
+        if (has_model && is_one_of_many) tensor_.comm().agree([&] { models_.back().emplace(model()); });
+        if (has_model && (!best_ || now.fit > result_.fit)) {
+            best_ = true;
+            now.best_start = static_cast<std::size_t>(number - 1);
+            result_ = std::move(now);
+        }
+        result_.starts = std::move(starts);
+    }
+
+    CpOperator<T>& tensor_;
+    const CpTask<T>& task_;
+    std::optional<CpState<T>> state_;
+    CpResult<T> result_{CpModel<T>(task_.world, {}, {}, {}, {})};
+    std::vector<std::optional<CpModel<T>>> models_;  // of several starts
+    bool best_ = false;                              // there is one
+    std::string divergence_;
+    std::int64_t sent_ = 0;
+    int iterations_ = 0;
 };
 
 }  // namespace
@@ -134,6 +249,10 @@ void check_cp_options(const CpOptions& options) {
     if (!(options.regularization >= 0) || !std::isfinite(options.regularization))
         refuse("the regularization must be 0 or a positive number");
     if (!(options.seconds >= 0)) refuse("the seconds of the iterations must be 0 or a positive number");
+    if (options.starts < 0 || options.starts > max_starts)
+        refuse(std::to_string(options.starts) + " starts; use from 1 to " + std::to_string(max_starts) + ", or 0 for as many as are short");
+    if (options.pairwise_perturbation && options.starts > 1)
+        refuse("pairwise perturbation is for one start; leave it out, or give one start");
     if (options.pairwise_perturbation && options.algorithm == CpAlgorithm::opt)
         refuse("pairwise perturbation is for alternating algorithms; leave it out, or choose als or nn");
     if (!(options.perturbation_threshold > 0) || !(options.perturbation_threshold < 1))
@@ -160,8 +279,20 @@ std::uint64_t digest_of(const CpOptions& options) {
         .add(options.save_partition)
         .add(options.pairwise_perturbation)
         .add(options.perturbation_threshold);
-    digest.add(options.stop != nullptr).add(options.seconds);
+    digest.add(options.stop != nullptr).add(options.seconds).add(options.starts);
     return digest.value();
+}
+
+CpOptions with_starts(CpOptions options, std::size_t order, std::int64_t elements, bool has_model) {
+    const double products = static_cast<double>(order) * static_cast<double>(elements) * options.rank * options.max_iterations;
+    const double most = short_seconds / std::max(1e-9, products * seconds_per_product);
+    if (has_model)
+        options.starts = 1;
+    else if (options.starts == 0)
+        options.starts = options.tolerance > 0 && !options.pairwise_perturbation
+                             ? static_cast<int>(std::clamp(most, 1.0, double{most_short_starts}))
+                             : 1;
+    return options;
 }
 
 void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank) {
@@ -212,6 +343,8 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
     const auto order = std::ssize(rows.all);
     std::int64_t owned = 0, all = 0, most = 0;
     MemoryTally tally;
+    const auto models = options.starts > 1 ? options.starts * model_memory(rows, options.rank, element_bytes) : 0;
+    tally.hold(models);
     for (std::size_t m = 0; m < rows.all.size(); ++m) {
         tally.hold(array_memory(rows.all[m] * columns * element_bytes));
         owned += rows.owned[m] * columns;
@@ -228,24 +361,20 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
         tally.hold(rows.owned[m] * (std::int64_t{sizeof(std::int64_t)} + columns * element_bytes));
         tally.hold(-array_memory(rows.all[m] * columns * element_bytes));
     }
+    tally.hold(-models);
     return tally;
 }
 
 template <class T>
 CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setup,
                    const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t sent)>& finish) {
-    const auto& comm = tensor.comm();
     check_norm(task.title, tensor.norm_squared());
-    CpState<T> state{Factors<T>(tensor, task.options.seed), std::vector<double>(task.options.rank, 1), 0};
-    if (task.start) start_from(*task.start, tensor, state);
-    CpResult<T> result{CpModel<T>(task.world, {}, {}, {}, {})};
-    result.setup_seconds = setup.lap();
-    const std::function<CpModel<T>()> model = [&] { return state.factors.model(task.world, task.lengths, state.lambda, {}, false); };
-    const auto before = comm.traffic().bytes_sent;
-    Runner<T>(tensor, task.options, task.progress, model).run(state, result);
-    finish(result, state.factors, comm.traffic().bytes_sent - before);
-    comm.agree([&] { result.model = state.factors.model(task.world, task.lengths, state.lambda, {}, true); });
-    return result;
+    Starts<T> starts(tensor, task);
+    const double setup_seconds = setup.lap();
+    starts.run();
+    starts.result().setup_seconds = setup_seconds;
+    finish(starts.result(), starts.factors(), starts.sent());
+    return std::move(starts).finish();
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \

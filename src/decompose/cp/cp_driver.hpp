@@ -24,6 +24,9 @@ void check_dense_shape(const std::string& title, const std::vector<std::int64_t>
 /// Tells options apart, for CollectiveCall.
 std::uint64_t digest_of(const CpOptions& options);
 
+/// The options with a number of starts, for a tensor of so many elements or nonzeros. Pure.
+CpOptions with_starts(CpOptions options, std::size_t order, std::int64_t elements, bool has_model);
+
 /// @throws InvalidArgument unless a model to start from has the lengths of the tensor and the rank that is wanted
 void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank);
 
@@ -54,9 +57,9 @@ struct CpTask {
     const CpProgress<T>& progress;
     const CpModel<T>* start;  ///< null: none
 };
-/// Runs the iterations of the algorithm that the options name. Collective.
+/// Runs the iterations of the algorithm that the options name, from each start. Collective.
 /// @param setup    began with the call
-/// @param finish   fills in what is known of the operator; so many bytes were sent in the iterations, and no product follows
+/// @param finish   fills in what is known of the operator; so many bytes were sent in an iteration, and no product follows
 template <class T>
 CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setup,
                    const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t sent)>& finish);

@@ -35,6 +35,10 @@ public:
     /// Sum of the squares of all values.
     double norm_squared() const { return norm_squared_; }
 
+    /// All factors are other ones than before. Local.
+    void forget_factors() {
+        for (int m = 0; m < order(); ++m) factor_changes(m);
+    }
     /// Called before each iteration. An operator that approximates must not do so where the fit has to be `exact`.
     virtual void begin_iteration(CpState<T>& /*state*/, bool /*exact*/) {}
     /// How the products of this iteration are found. Local.

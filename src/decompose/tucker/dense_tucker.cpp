@@ -15,6 +15,7 @@
 #include "decompose/model_arguments.hpp"
 #include "decompose/tucker/dense_tucker_subspace.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
+#include "decompose/tucker/smallest_core.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
 #include "decompose/tucker/tucker_steps.hpp"
 #include "interface/dense/tensor_state.hpp"
@@ -48,33 +49,36 @@ public:
     }
 
     void hosvd() {
-        double left = budget();
-        for (std::size_t k = 0; k < order_.size(); ++k) {
-            auto whole = move(tensor_, order_[k], {});
-            truncate(whole, order_[k], rule(order_[k], left / static_cast<double>(order_.size() - k)), 0);
-            left -= discarded_;
+        double discarded = 0;
+        for (int mode : order_) {
+            auto whole = move(tensor_, mode, {});
+            truncate(whole, mode, rule(mode), 0);
+            discarded += discarded_;
         }
         core_ = Tensor<T>(tensor_.state());
         for (std::size_t k = 0; k < order_.size(); ++k) {
             const std::vector<int> settled(order_.begin(), order_.begin() + k);
             core_ = project(move(core_, order_[k], settled), order_[k]);
         }
-        const double kept = decompose::norm_squared(core_);
-        error_ = std::sqrt(at_least_zero(norm_squared_ - kept) / norm_squared_);
+        // Both are right up to rounding, the first where little was cut, the second where much was.
+        auto& step = steps_.go_on(order_.back());
+        steps_.note(step, 0);
+        lost_ = std::min(discarded, at_least_zero(norm_squared_ - decompose::norm_squared(core_)));
+        steps_.note(step, decompose::sum_bytes(comm_.size(), comm_.rank(), 1));
+        cut_core();
     }
 
     void st_hosvd() {
         core_ = Tensor<T>(tensor_.state());
-        double left = budget(), discarded = 0;
+        lost_ = 0;
         for (std::size_t k = 0; k < order_.size(); ++k) {
             const std::vector<int> settled(order_.begin(), order_.begin() + k);
             core_ = move(core_, order_[k], settled);
-            truncate(core_, order_[k], rule(order_[k], left / static_cast<double>(order_.size() - k)), 0);
-            left -= discarded_;
-            discarded += discarded_;
+            truncate(core_, order_[k], rule(order_[k]), 0);
+            lost_ += discarded_;
             core_ = project(core_, order_[k]);
         }
-        error_ = std::sqrt(discarded / norm_squared_);
+        cut_core();
     }
 
     void hooi(TuckerResult<T>& result, const TuckerProgress& progress, const TuckerModel<T>* start) {
@@ -85,13 +89,17 @@ public:
         for (std::size_t m = 0; m < factors_.size(); ++m) ranks_[m] = factors_[m].rank;
         Stopwatch watch;
         double fit = start ? -std::numeric_limits<double>::infinity() : 1 - error_;
-        for (bool goes_on = true; goes_on && result.iterations < options_.max_iterations;) {
+        const auto iterate = [&] {
             iteration_ = result.iterations + 1;
             sweep(tensor_, 0, tensor_.order());
             const double change = 1 - error_ - fit;
             fit = 1 - error_;
-            goes_on = decompose::note_iteration(comm_, options_, progress, watch, fit, change, result);
-        }
+            return decompose::note_iteration(comm_, options_, progress, watch, fit, change, result);
+        };
+        const auto may_go_on = [&] { return result.iterations < options_.max_iterations; };
+        do {
+            for (bool goes_on = true; goes_on && may_go_on();) goes_on = iterate();
+        } while (result.converged && budget() > 0 && shrink(result, may_go_on, iterate, fit));
         result.seconds_per_iteration = watch.seconds() / result.iterations;
     }
 
@@ -118,9 +126,92 @@ private:
     double ranks() const { return comm_.size(); }
     double budget() const { return options_.relative_error * options_.relative_error * norm_squared_; }
 
-    RankRule rule(int mode, double allowed) const {
+    /// With a relative error modes first lose what matters little, so that the core has more than it needs; cut_core() takes the rest.
+    RankRule rule(int mode) const {
+        constexpr double share_before = 0.1;
         const std::size_t m = mode;
-        return {ranks_[m] > 0 ? ranks_[m] : tensor_.extents()[m], options_.relative_error > 0 ? at_least_zero(allowed) : -1};
+        return {ranks_[m] > 0 ? ranks_[m] : tensor_.extents()[m], budget() > 0 ? share_before * budget() / tensor_.order() : -1};
+    }
+
+    /// Takes the smallest leading part of the core that meets the relative error, if there is one to be met. lost_ is what the core has
+    /// not.
+    void cut_core() {
+        if (budget() > 0) {
+            auto& step = steps_.go_on(order_.back());
+            steps_.note(step, 0);
+            const auto found = decompose::smallest_leading_core(core_, budget() - lost_);
+            cut_to(found.ranks);
+            step.product_seconds += steps_.note(step, found.planned_bytes);
+            for (int m = 0; m < tensor_.order(); ++m) {
+                auto& of_mode = steps_.go_on(m);
+                of_mode.rank = found.ranks[m];
+                of_mode.discarded = std::sqrt(of_mode.discarded * of_mode.discarded + found.cut[m] / norm_squared_);
+            }
+            lost_ += found.outside();
+        }
+        error_ = std::sqrt(lost_ / norm_squared_);
+    }
+
+    /// Keeps the leading columns of the factors and the part of the core that belongs to them.
+    void cut_to(const std::vector<std::int64_t>& ranks) {
+        for (std::size_t m = 0; m < factors_.size(); ++m) {
+            factors_[m].u.resize(tensor_.extents()[m] * ranks[m]);
+            factors_[m].rank = ranks[m];
+        }
+        if (ranks != core_.extents()) core_ = decompose::leading_part(core_, ranks);
+    }
+
+    /// Rank-adaptive iteration (Xiao and Yang, SIAM J. Sci. Comput. 43, 2021): a core that is smaller in one mode is tried, until one meets
+    /// the relative error; false, with everything as it was, where none does.
+    template <class MayGoOn, class Iterate>
+    bool shrink(TuckerResult<T>& result, const MayGoOn& may_go_on, const Iterate& iterate, double& fit) {
+        for (int mode : modes_to_shrink()) {
+            if (!may_go_on()) break;
+            const auto factors = factors_;
+            const auto core = core_;
+            const auto ranks = ranks_;
+            const double error = error_;
+            --ranks_[mode];
+            cut_to(ranks_);
+            if (reaches(may_go_on, iterate)) return true;
+            factors_ = factors;
+            core_ = core;
+            ranks_ = ranks;
+            error_ = error;
+            fit = 1 - error;
+            if (result.stop_reason != StopReason::iterations && result.stop_reason != StopReason::tolerance) return false;
+        }
+        result.converged = true;
+        result.stop_reason = StopReason::tolerance;
+        return false;
+    }
+
+    /// Iterates while the error can still fall to what is allowed.
+    template <class MayGoOn, class Iterate>
+    bool reaches(const MayGoOn& may_go_on, const Iterate& iterate) {
+        constexpr double worth_waiting = 0.1;  // of what is missing must be gained by an iteration
+        double before = std::numeric_limits<double>::infinity();
+        while (may_go_on()) {
+            const bool goes_on = iterate();
+            if (error_ <= options_.relative_error) return true;
+            if (!goes_on || before - error_ < worth_waiting * (error_ - options_.relative_error)) return false;
+            before = error_;
+        }
+        return false;
+    }
+
+    /// Modes whose last slice is small enough, those first that save most.
+    std::vector<int> modes_to_shrink() {
+        constexpr double hope = 1.3;  // iterations may win so much of the squared error back
+        auto& step = steps_.pending();
+        steps_.note(step, 0);
+        const auto slices = decompose::slice_squares(core_);
+        steps_.note(step, decompose::slice_squares_bytes(comm_.size(), comm_.rank(), core_.extents()));
+        std::vector<int> modes;
+        for (int m = 0; m < tensor_.order(); ++m)
+            if (ranks_[m] > 1 && error_ * error_ * norm_squared_ + slices[m].back() <= hope * budget()) modes.push_back(m);
+        std::stable_sort(modes.begin(), modes.end(), [&](int a, int b) { return ranks_[a] < ranks_[b]; });
+        return modes;
     }
 
     /// To where the mode is whole; a part of the next step.
@@ -248,7 +339,7 @@ private:
     std::vector<std::int64_t> ranks_;  // by mode; 0: not known before
     std::vector<int> order_;
     Tensor<T> core_;
-    double error_ = 0, discarded_ = 0;
+    double error_ = 0, discarded_ = 0, lost_ = 0;  // the last two are squares
     int iteration_ = 0;
     decompose::TuckerSteps steps_;
 };

@@ -138,6 +138,16 @@ def _seconds(limit: float | None) -> float:
     return float(limit)
 
 
+def _starts(starts: int | None, seed: int | None) -> int:
+    """For the library, where zero is as many as are short."""
+    if starts is None:
+        return 0 if seed is None else 1
+    count = whole("starts", starts)
+    if count < 1:
+        raise ValueError(f"starts={starts!r}; give a positive number, or None for as many as are short")
+    return count
+
+
 @contextlib.contextmanager
 def progress_shown(progress: Progress | bool | None, what: str, rank: int) -> Iterator[Progress | None]:
     """The function to call after each iteration: the caller's own, or on a terminal one that writes a line, which goes at the end."""
@@ -171,7 +181,8 @@ def cpd(
     algorithm: str = "als",
     max_iterations: int = 50,
     tolerance: float = 1e-5,
-    seed: int = 1,
+    seed: int | None = None,
+    starts: int | None = None,
     regularization: float = 0,
     seconds: float | None = None,
     start: CpModel | None = None,
@@ -186,17 +197,18 @@ def cpd(
     """A CP decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
     rank: number of components. algorithm: "als", "nonnegative" or "opt". tolerance: stops when the fit changes by less than this times
-    itself. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
+    itself. starts: so many starts are made, from seed, seed + 1, ..., and the best is kept; None: one where there is a seed or a start, else up to
+    10 where these are short. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
     file to which the distribution of a sparse tensor is saved, for partition_file of another run on as many ranks. pairwise_perturbation: for
     dense tensors. seconds: no further iteration begins when the iterations have taken so long. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
-    report has fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes. Ctrl-C on any rank ends it on all.
+    report has starts (a dict of seed, fit, iterations, stop_reason, seconds and score, how like the best its components are), best_start, stability (of each component: its mean score in the other starts), fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes. Ctrl-C on any rank ends it on all.
     Raises InvalidArgument for options that do not fit, OutOfMemory, Error where the iteration diverges.
     """
     own = _real(tensor)
     options = own.world.agree(
         lambda: dict(
             rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
-            seed=whole("seed", seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format, seconds=_seconds(seconds),
+            seed=whole("seed", 1 if seed is None else seed), starts=_starts(starts, seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format, seconds=_seconds(seconds),
             partition_file=str(partition_file), save_partition=str(save_partition),
             pairwise_perturbation=bool(pairwise_perturbation),
         )
