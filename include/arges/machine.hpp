@@ -105,6 +105,7 @@ std::span<const MachineConstant> optional_machine_constants();
 
 /// The constants of a machine with a device that is known by its name, a100, h100 or h200, from its maker's figures; nothing for other
 /// names.
+/// @param name     of the device
 /// @param machine  has what is known of the host
 std::optional<MachineModel> machine_with_device(const std::string& name, MachineModel machine);
 

@@ -39,8 +39,10 @@ RankTrial rank_trial(int rank, double fit, const std::vector<CpStart>& starts, s
 
 int recommended_rank(const std::vector<RankTrial>& trials) {
     int best = 0;
-    for (const auto& trial : trials)
-        if (trial.consistency >= consistent && !(trial.agreement < agreed)) best = std::max(best, trial.rank);
+    for (const auto& trial : trials) {
+        const bool is_found_once_of_many = trial.starts > 1 && trial.near_best < 2;
+        if (trial.consistency >= consistent && !is_found_once_of_many && !(trial.agreement < agreed)) best = std::max(best, trial.rank);
+    }
     return best;
 }
 
