@@ -33,12 +33,12 @@ struct CompletionOptions {
     int rank = 10;                                             ///< number of components R, 1 to 1024
     CompletionAlgorithm algorithm = CompletionAlgorithm::als;  ///< how
     int max_iterations = 50;                                   ///< at most so many; of SGD an iteration goes through all batches
-    double tolerance = 1e-5;       ///< stops when the RMSE of the elements that are fitted changes by less than this times itself; 0: never
-    double regularization = 0.15;  ///< lambda, a penalty for each element: see complete()
+    double tolerance = 1e-5;      ///< stops when the RMSE of the elements that are fitted changes by less than this times itself; 0: never
+    double regularization = 0.1;  ///< lambda, a penalty for each element: see complete()
     CompletionBiases biases = CompletionBiases::detect;  ///< whether rows have biases
     std::uint64_t seed = 1;    ///< of the start, of what is held out, and of the batches; the same on any number of ranks
     double holdout = 0;        ///< part of the elements that is held out of the fit, 0 to below 1, by a hash of seed and indices
-    int patience = 5;          ///< stops when the RMSE of held-out elements has not improved for so many iterations
+    int patience = 15;         ///< stops when the RMSE of held-out elements has not improved for so many iterations
     double learning_rate = 1;  ///< sgd: length of a step, relative to one that no row by itself overshoots; 0 to below 2
     double decay = 0;          ///< sgd: the length is learning_rate / (1 + decay * iterations made); 0: bold driver, see complete()
     int batches = 8;           ///< sgd: elements are divided into so many, 1 to 65536, by a hash of seed and indices

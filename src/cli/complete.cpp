@@ -35,7 +35,7 @@ const std::map<std::string, CompletionBiases> bias_choices{
 struct CompleteCommand : FileCommand {
     std::string validation;
     CompletionOptions completion{};
-    std::string algorithm = "als", biases = "auto", rank = "10", regularization = "0.15";
+    std::string algorithm = "als", biases = "auto", rank = "10", regularization = "0.1";
     CompletionChoice choice{};  ///< where something was chosen
     ModelOutput output{};
 };
@@ -257,7 +257,7 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
 void run(CompleteCommand& command, const Console& console) {
     command.completion.algorithm = completion_algorithms.at(command.algorithm);
     command.completion.biases = bias_choices.at(command.biases);
-    if (command.rank != "auto") read_number(command.rank, command.completion.rank);
+    if (double rank = 0; command.rank != "auto" && read_number(command.rank, rank)) command.completion.rank = static_cast<int>(rank);
     if (command.regularization != "auto") read_number(command.regularization, command.completion.regularization);
     if (command.algorithm != "sgd")
         refuse_options(*command.app, {"--learning-rate", "--decay", "--batches"}, "this is for --algorithm sgd");
