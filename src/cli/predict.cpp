@@ -1,6 +1,5 @@
 // arges predict MODEL FILE: elements of a model at the indices of a text.
 #include "arges/predict.hpp"
-#include "arges/error.hpp"
 #include "base/text.hpp"
 #include "cli/outputs.hpp"
 #include "cli/program.hpp"

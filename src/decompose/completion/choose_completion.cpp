@@ -1,7 +1,6 @@
 // Which rank and which regularization: those whose model predicts elements best that are left out for this.
 #include "arges/complete.hpp"
 
-#include "arges/error.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/completion/held_out.hpp"
