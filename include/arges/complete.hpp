@@ -114,9 +114,9 @@ using CompletionProgress = std::function<void(const CompletionIteration&, const 
 ///
 /// Biases: the mean of the fitted elements and a bias for each row of each mode are fitted first, by alternating least squares in which a
 /// row has five elements more whose bias is 0; the components are fitted to what is left. CompletionBiases::detect has them where values
-/// look like ratings: there are at most rating_values different ones, ten elements for each or more, and mean and biases are nearer to the
-/// elements than the mean is, by the sum of squares divided by the number of elements less that of the numbers fitted, where a bias counts
-/// as n / (n + 5) for a row of n elements. In slices without elements the model is the mean and the biases of the other modes.
+/// look like ratings: there are at most rating_values different ones, ten elements for each or more, and mean and biases leave less of the
+/// squares than the mean does, by twice as much as they would of noise. In slices without elements the model is the mean and the biases of
+/// the other modes.
 ///
 /// Regularization: a row of n elements adds lambda n s times the sum of its squares (Zhou, Wilkinson, Schreiber, Pan, *Large-scale parallel
 /// collaborative filtering for the Netflix prize*, AAIM 2008), with s = v^(1 - 1 / order) for the variance v of the elements, or what

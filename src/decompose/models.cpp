@@ -202,13 +202,20 @@ Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, 
         product_with_factors(model, cp_title, ranges, Expression<T>(T(1)), std::vector<std::string>(model.order(), "r"), model.lambda());
     if (!model.has_biases()) return result;
     const auto labels = decompose::numbered_labels('x', model.order());
-    Tensor<T> mean(model.world(), {}, "mean");
-    mean.fill(static_cast<T>(model.mean()));
-    result[Labels(labels)] += mean[Labels(std::vector<std::string>())];
+    std::vector<Tensor<T>> ones;
+    for (auto n : result.extents()) ones.emplace_back(model.world(), std::vector<std::int64_t>{n}, "ones").fill(T(1));
+    Tensor<T> one(model.world(), std::vector<std::int64_t>{1}, "one");
+    one.fill(T(1));
+    Expression<T> mean(static_cast<T>(model.mean()));
+    for (std::size_t k = 0; k < labels.size(); ++k) mean = mean * ones[k][Labels(std::vector<std::string>{labels[k]})];
+    result[Labels(labels)] += mean;
     for (std::size_t m = 0; m < labels.size(); ++m) {
         const auto bias = decompose::factor_tensor<T>(model.world(), model.rows(static_cast<int>(m)), model.bias(static_cast<int>(m)), 1,
                                                       ranges.begin[m], ranges.end[m]);
-        result[Labels(labels)] += bias[Labels(std::vector<std::string>{labels[m], "one"})];
+        Expression<T> term = bias[Labels(std::vector<std::string>{labels[m], "one"})] * one[Labels(std::vector<std::string>{"one"})];
+        for (std::size_t k = 0; k < labels.size(); ++k)
+            if (k != m) term = term * ones[k][Labels(std::vector<std::string>{labels[k]})];
+        result[Labels(labels)] += term;
     }
     return result;
 }

@@ -175,6 +175,7 @@ CompletionOptions small(CompletionAlgorithm algorithm, int rank = 3, double regu
     options.max_iterations = 4;
     options.tolerance = 0;
     options.regularization = regularization;
+    options.biases = CompletionBiases::off;
     return options;
 }
 

@@ -11,6 +11,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace arges::decompose {
@@ -126,7 +127,7 @@ Biases<T> biases_of(const Communicator& comm, const std::vector<ModeRows>& rows,
 double free_numbers(const Communicator& comm, const std::vector<Buffer<double>>& counts) {
     double sum = 0;
     for (const auto& mode : counts)
-        for (std::int64_t i = 0; i < mode.size(); ++i) sum += mode[i] / (mode[i] + bias_shrinkage);
+        for (std::int64_t i = 0; i < mode.size(); ++i) sum += 1 - std::pow(bias_shrinkage / (mode[i] + bias_shrinkage), 2);
     comm.sum(&sum, 1);
     return sum;
 }

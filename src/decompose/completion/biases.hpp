@@ -34,7 +34,7 @@ inline constexpr double bias_shrinkage = 5;
 template <class T>
 Biases<T> biases_of(const Communicator& comm, const std::vector<ModeRows>& rows, const CpModel<T>& model);
 
-/// How many numbers the biases are worth: a bias counts the less, the fewer elements its row has. Collective.
+/// How many free numbers the biases are as good as where they fit noise: one counts the less, the fewer elements its row has. Collective.
 double free_numbers(const Communicator& comm, const std::vector<Buffer<double>>& counts);
 
 /// Sum over the elements of all ranks of (value - mean - biases)^2; without biases of value^2. Collective.

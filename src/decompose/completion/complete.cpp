@@ -131,8 +131,8 @@ Baseline<T> take_baseline(const Communicator& comm, decompose::Distributed<T>& n
     if (!found.biases.rows.empty()) of_biases = decompose::squares_beyond(comm, nonzeros, found.biases);
     result.fitted_deviation = std::sqrt(of_mean / elements);
     result.fitted_bias_rmse = std::sqrt(of_biases / elements);
-    const double left = elements - decompose::free_numbers(comm, found.counts);
-    result.has_biases = are_asked || (may_be && left > 0 && of_biases / left < of_mean / std::max(elements - 1, 1.0));
+    const double by_chance = decompose::free_numbers(comm, found.counts) * of_mean / elements;
+    result.has_biases = are_asked || (may_be && of_mean - of_biases > 2 * by_chance);
     if (result.has_biases) decompose::subtract_biases(nonzeros, found.biases);
     found.squares = result.has_biases ? of_biases : decompose::squares_beyond(comm, nonzeros, decompose::Biases<T>{});
     found.variance = (result.has_biases ? of_biases : of_mean) / elements;
