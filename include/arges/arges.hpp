@@ -20,6 +20,7 @@
 #include "arges/mpi_session.hpp"
 #include "arges/output_claim.hpp"
 #include "arges/plan.hpp"
+#include "arges/predict.hpp"
 #include "arges/scalar.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/sparse_statistics.hpp"

@@ -174,9 +174,28 @@ public:
     CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda, std::vector<std::vector<std::int64_t>> rows,
             std::vector<std::vector<T>> factors);
 
+    /// True for a model of complete() whose elements are the mean, a bias of each of their rows, and the part of the components.
+    bool has_biases() const { return !biases_.empty(); }
+    /// 0 where there are no biases.
+    double mean() const { return mean_; }
+    /// Biases of the rows of a mode that this rank has, in the order of rows(); none where there are no biases. Rows that nobody has have
+    /// bias 0.
+    /// @throws InvalidArgument if there is no such mode
+    const std::vector<T>& bias(int mode) const;
+    /// All biases of a mode on every rank; zeros where there are none. Collective.
+    /// @throws InvalidArgument if there is no such mode, or in a dry run
+    std::vector<T> gather_bias(int mode) const;
+    /// Gives the model a mean and biases. Local.
+    /// @param mean   of all elements, the same on every rank
+    /// @param biases by mode, of the rows of this rank
+    /// @throws InvalidArgument on the ranks where these are not as many as rows
+    void set_biases(double mean, std::vector<std::vector<T>> biases);
+
 private:
     World world_;
     std::vector<double> lambda_;
+    double mean_ = 0;
+    std::vector<std::vector<T>> biases_;
 };
 
 /// A decomposition and how it was found. Numbers are those of the busiest rank. An iteration whose numbers are not finite ends

@@ -1,6 +1,8 @@
 // arges complete FILE: a CP model of the stored elements of a sparse tensor only.
 #include "arges/complete.hpp"
+#include "arges/error.hpp"
 #include "base/memory_tally.hpp"
+#include "base/read_number.hpp"
 #include "base/text.hpp"
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
@@ -13,6 +15,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,10 +29,14 @@ namespace {
 const std::map<std::string, CompletionAlgorithm> completion_algorithms{
     {"als", CompletionAlgorithm::als}, {"ccd", CompletionAlgorithm::ccd}, {"sgd", CompletionAlgorithm::sgd}};
 
+const std::map<std::string, CompletionBiases> bias_choices{
+    {"auto", CompletionBiases::detect}, {"on", CompletionBiases::on}, {"off", CompletionBiases::off}};
+
 struct CompleteCommand : FileCommand {
     std::string validation;
     CompletionOptions completion{};
-    std::string algorithm = "als";
+    std::string algorithm = "als", biases = "auto", rank = "10", regularization = "0.1";
+    CompletionChoice choice{};  ///< where something was chosen
     ModelOutput output{};
 };
 
@@ -37,6 +44,19 @@ std::string stop_line(const CompleteCommand& command, StopReason reason) {
     if (reason == StopReason::tolerance)
         return fmt::format("the RMSE of fitted elements changed by less than {:g} of itself", command.completion.tolerance);
     return stop_text(reason, command.completion.tolerance);
+}
+
+/// Whether there are biases, and why.
+template <class T>
+std::string biases_line(const CompleteCommand& command, const CompletionResult<T>& result) {
+    const auto values = result.different_values > rating_values
+                            ? fmt::format("more than {} different values", rating_values)
+                            : fmt::format("{} different value{}", result.different_values, result.different_values == 1 ? "" : "s");
+    const auto explained = fmt::format("RMSE of mean and biases {:.6g}, of the mean {:.6g}, fitted elements", result.fitted_bias_rmse,
+                                       result.fitted_deviation);
+    if (command.biases != "auto") return command.biases + (result.has_biases ? ", " + explained : "");
+    if (result.has_biases) return fmt::format("on, {}; {}", values, explained);
+    return fmt::format("off, {}: {}", values, result.different_values > rating_values ? "no ratings" : "they would say little");
 }
 
 template <class T>
@@ -49,8 +69,12 @@ void print_result(std::ostream& out, const CompleteCommand& command, const ReadS
         add("RMSE, held-out elements", fmt::format("{:.8g} of {}", result.held_out_rmse, with_commas(result.held_out)));
         add("RMSE of the mean instead",
             fmt::format("{:.8g}, {:.6g} for each of them, the mean of fitted ones", result.held_out_mean_rmse, result.fitted_mean));
+        add("RMSE of biases instead", fmt::format("{:.8g}, the mean and a bias for each slice", result.held_out_bias_rmse));
     }
-    if (result.unknown > 0) add("held out in unknown slices", fmt::format("{}, where the model is zero", with_commas(result.unknown)));
+    if (result.unknown > 0)
+        add("held out in unknown slices", fmt::format("{}, where {}", with_commas(result.unknown),
+                                                      result.has_biases ? "only the other slices' biases tell" : "the model is zero"));
+    add("biases", biases_line(command, result));
     add("model of iteration", fmt::format("{} of {}", result.best_iteration, result.iterations));
     add("stopped because", stop_line(command, result.stop_reason));
     add("algorithm", fmt::format("{}, rank {}, regularization {:g}, seed {}", command.algorithm, command.completion.rank,
@@ -65,6 +89,16 @@ void print_result(std::ostream& out, const CompleteCommand& command, const ReadS
     out << table(rows, {true, true}) << std::flush;
 }
 
+/// What was tried, the best one marked.
+std::string trials_table(const CompletionChoice& choice) {
+    std::vector<std::vector<std::string>> rows{{"rank", "regularization", "held-out RMSE", "fitted RMSE", "iterations", ""}};
+    for (const auto& trial : choice.trials)
+        rows.push_back({std::to_string(trial.rank), fmt::format("{:g}", trial.regularization), fmt::format("{:.6g}", trial.held_out_rmse),
+                        fmt::format("{:.6g}", trial.rmse), std::to_string(trial.best_iteration),
+                        trial.held_out_rmse == choice.best.held_out_rmse ? "best" : ""});
+    return table(rows, {false, false, false, false, false, true}) + "\n";
+}
+
 template <class T>
 void print_json(std::ostream& out, const CompleteCommand& command, const ReadSummary& input, const CompletionResult<T>& result,
                 const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
@@ -73,9 +107,14 @@ void print_json(std::ostream& out, const CompleteCommand& command, const ReadSum
     if (result.held_out > 0) {
         object["held_out_rmse"] = result.held_out_rmse;
         object["held_out_mean_rmse"] = result.held_out_mean_rmse;
+        object["held_out_bias_rmse"] = result.held_out_bias_rmse;
         object["beats_mean"] = result.held_out_rmse < result.held_out_mean_rmse;
+        object["beats_biases"] = result.held_out_rmse < result.held_out_bias_rmse;
     }
     object["fitted_mean"] = result.fitted_mean;
+    object["fitted_deviation"] = result.fitted_deviation;
+    object["fitted_bias_rmse"] = result.fitted_bias_rmse;
+    object["biases"] = result.has_biases;
     object["best_iteration"] = result.best_iteration;
     object["iterations"] = result.iterations;
     object["converged"] = result.converged;
@@ -96,6 +135,13 @@ void print_json(std::ostream& out, const CompleteCommand& command, const ReadSum
     object["rank"] = command.completion.rank;
     object["regularization"] = command.completion.regularization;
     object["seed"] = command.completion.seed;
+    object["trials"] = nlohmann::json::array();
+    for (const auto& trial : command.choice.trials)
+        object["trials"].push_back({{"rank", trial.rank},
+                                    {"regularization", trial.regularization},
+                                    {"held_out_rmse", trial.held_out_rmse},
+                                    {"rmse", trial.rmse},
+                                    {"best_iteration", trial.best_iteration}});
     object["distribution"] = result.distribution;
     object["grid"] = result.grid;
     object["policy"] = result.policy;
@@ -123,14 +169,36 @@ std::optional<SparseFile<T>> read_validation(const CompleteCommand& command, con
     return read_sparse<T>(world, command.validation, options);
 }
 
-/// What to say where a model predicts worse than a number does.
+/// What to say where a model predicts worse than something simpler does.
 template <class T>
 std::vector<std::string> prediction_warnings(const CompletionResult<T>& result) {
-    if (result.held_out == 0 || result.held_out_rmse < result.held_out_mean_rmse) return {};
-    return {
-        fmt::format("the model predicts held-out elements no better than the mean of the fitted ones does (RMSE {:.6g}, mean {:.6g}), and "
-                    "others likely no better; use fewer components (--rank), a larger --regularization, or more elements",
-                    result.held_out_rmse, result.held_out_mean_rmse)};
+    const bool are_biases_worse = result.held_out_mean_rmse <= result.held_out_bias_rmse;
+    const double simpler = are_biases_worse ? result.held_out_mean_rmse : result.held_out_bias_rmse;
+    if (result.held_out == 0 || result.held_out_rmse < simpler) return {};
+    const char* const name = are_biases_worse ? "mean" : "biases";
+    return {fmt::format("the model predicts held-out elements no better than the {} (RMSE {:.6g}, {} {:.6g}), and others likely no better; "
+                        "use {}fewer components (--rank), a larger --regularization, or more elements",
+                        are_biases_worse ? "mean of the fitted ones does" : "mean and a bias for each slice do", result.held_out_rmse, name,
+                        simpler, are_biases_worse || result.has_biases ? "" : "--biases on, ")};
+}
+
+/// Chooses what is to be chosen, and says what was tried. Collective.
+template <class T>
+void choose(CompleteCommand& command, const SparseTensor<T>& tensor, FileWork& work) {
+    const bool chooses_rank = command.rank == "auto", chooses_regularization = command.regularization == "auto";
+    if (!chooses_rank && !chooses_regularization) return;
+    auto& options = command.completion;
+    command.choice = choose_completion(tensor, options, chooses_rank, chooses_regularization, [&](const CompletionTrial& trial) {
+        work.steps.show(
+            fmt::format("rank {}, regularization {:g}: held out {:.6g}", trial.rank, trial.regularization, trial.held_out_rmse));
+    });
+    work.steps.show("");
+    options.rank = command.choice.best.rank;
+    options.regularization = command.choice.best.regularization;
+    // Without held-out elements nothing else tells when further iterations fit the noise.
+    if (command.validation.empty() && options.holdout == 0 && command.choice.best.has_passed)
+        options.max_iterations = std::min(options.max_iterations, command.choice.best.best_iteration);
+    if (!command.json) work.console.out << trials_table(command.choice) << std::flush;
 }
 
 template <class T>
@@ -155,6 +223,8 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
                                    command.duplicates_text(validation->report))
                     << std::flush;
     print_warnings(console.err, read.warnings);
+    options.stop = [&] { return is_interrupted(world); };
+    choose(command, read.tensor, work);
     const auto start = output.start<T>(world);
     options.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
         forecast.expect(command.file, std::max(read.bytes, output.with_saving(bytes, model_bytes, options.rank)));
@@ -168,7 +238,6 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
                              numbers, false);
         output.after_iteration<T>(now.number, model);
     };
-    options.stop = [&] { return is_interrupted(world); };
     steps.show("distributing elements");
     const auto result = complete(std::move(read.tensor), options, progress, start.get(), validation ? &validation->tensor : nullptr);
     steps.show("");
@@ -187,6 +256,9 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
 
 void run(CompleteCommand& command, const Console& console) {
     command.completion.algorithm = completion_algorithms.at(command.algorithm);
+    command.completion.biases = bias_choices.at(command.biases);
+    if (double rank = 0; command.rank != "auto" && read_number(command.rank, rank)) command.completion.rank = static_cast<int>(rank);
+    if (command.regularization != "auto") read_number(command.regularization, command.completion.regularization);
     if (command.algorithm != "sgd")
         refuse_options(*command.app, {"--learning-rate", "--decay", "--batches"}, "this is for --algorithm sgd");
     if (command.validation.empty() && command.completion.holdout == 0)
@@ -196,18 +268,37 @@ void run(CompleteCommand& command, const Console& console) {
     command.is_single(world) ? read_and_complete<float>(command, console, world) : read_and_complete<double>(command, console, world);
 }
 
+/// Accepts "auto" and numbers in a range.
+CLI::Validator number_or_auto(double least, double most, bool is_whole) {
+    return accepted_by(
+        [=](const std::string& text) {
+            double number = 0;
+            if (text == "auto") return;
+            if (!read_number(text, number) || !(number >= least) || !(number <= most) || (is_whole && number != std::floor(number)))
+                throw InvalidArgument(fmt::format("'{}' must be auto or a {} from {:g}{}", text, is_whole ? "whole number" : "number",
+                                                  least, is_whole ? fmt::format(" to {:g}", most) : " on"));
+        },
+        "NUMBER|auto");
+}
+
 }  // namespace
 
 Action declare_complete(CLI::App& app) {
     const auto command = std::make_shared<CompleteCommand>();
     auto& options = command->completion;
     app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary")->required();
-    app.add_option("--rank", options.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
+    app.add_option("--rank", command->rank, "number of components, 1 to 1024; auto: by held-out elements")
+        ->check(number_or_auto(1, 1024, true))
+        ->capture_default_str();
     app.add_option("--algorithm", command->algorithm, "als, ccd (CCD++) or sgd (stochastic gradient descent)")
         ->check(one_of({"als", "ccd", "sgd"}))
         ->capture_default_str();
-    app.add_option("--regularization", options.regularization, "weight of the squares of the factors")
-        ->check(CLI::NonNegativeNumber)
+    app.add_option("--regularization", command->regularization,
+                   "penalty of the factors for each element, in any unit; 0 for exact data; auto: by held-out elements")
+        ->check(number_or_auto(0, 1e300, false))
+        ->capture_default_str();
+    app.add_option("--biases", command->biases, "a bias for each slice beside the mean and components: on, off, or auto: for ratings")
+        ->check(one_of({"auto", "on", "off"}))
         ->capture_default_str();
     app.add_option("--iterations,--max-iterations", options.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))

@@ -22,7 +22,7 @@ namespace {
 
 /// What the folder has of a model, of any number of modes: saving another one replaces or removes it.
 std::vector<std::string> files_of_a_model(const std::string& folder) {
-    static const std::regex names("(lambda|mode_[0-9]+(_rows)?)\\.(npy|txt)|model\\.ids");
+    static const std::regex names("(lambda|(mode|bias)_[0-9]+(_rows)?)\\.(npy|txt)|model\\.ids");
     std::vector<std::string> files;
     std::error_code ignored;
     for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored))

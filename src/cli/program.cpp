@@ -19,6 +19,7 @@ const std::vector<Subcommand>& subcommands() {
         {"machine", "what ranks, torus, memory limit and constants plans are made for here", declare_machine},
         {"cpd", "CP decomposition of a sparse or dense tensor, by least squares, without negative elements, or all at once", declare_cpd},
         {"complete", "CP model of the stored elements of a sparse tensor only; others are unknown", declare_complete},
+        {"predict", "elements of a CP model at the indices of a text", declare_predict},
         {"tucker", "Tucker decomposition of a dense or sparse tensor, by ranks or to a relative error", declare_tucker},
         {"show", "what weighs most in each component of a decomposition, with the ids of a table", declare_show},
         {"stats", "what a sparse tensor looks like, and what its distributions would load and move", declare_stats},

@@ -49,7 +49,7 @@ std::vector<std::int64_t> row_numbers(const Communicator& comm, const io::Kruska
 /// This rank's part of a factor: rows that stand together in its file, those that are zero left out, as empty slices have them.
 template <class T>
 void read_factor(const Communicator& comm, const io::KruskalShape& shape, std::size_t mode, std::vector<std::int64_t>& rows,
-                 std::vector<T>& values) {
+                 std::vector<T>& values, std::vector<T>& biases) {
     const auto begin = part_begin(shape.rows[mode], comm.rank(), comm.size()),
                end = part_begin(shape.rows[mode], comm.rank() + 1, comm.size());
     const auto numbers = row_numbers(comm, shape, mode, begin, end);
@@ -57,10 +57,12 @@ void read_factor(const Communicator& comm, const io::KruskalShape& shape, std::s
     comm.agree([&] { wanted.resize(numbers.size()); });
     std::iota(wanted.begin(), wanted.end(), begin);
     const auto all = io::read_matrix<T>(comm, shape.paths[mode + 1], wanted);
+    const auto beside = shape.biases.empty() ? std::vector<T>() : io::read_matrix<T>(comm, shape.biases[mode], wanted);
     comm.agree([&] {
         for (std::size_t i = 0; i < numbers.size(); ++i) {
             const auto row = all.begin() + i * shape.components;
-            if (std::all_of(row, row + shape.components, [](T v) { return v == T(0); })) continue;
+            if (std::all_of(row, row + shape.components, [](T v) { return v == T(0); }) && (beside.empty() || beside[i] == T(0))) continue;
+            if (!beside.empty()) biases.push_back(beside[i]);
             rows.push_back(numbers[i]);
             values.insert(values.end(), row, row + shape.components);
         }
@@ -159,10 +161,63 @@ std::vector<T> CpModel<T>::gather(int mode) const {
 }
 
 template <class T>
+const std::vector<T>& CpModel<T>::bias(int mode) const {
+    static const std::vector<T> none;
+    const auto m = decompose::checked_mode(cp_title, mode, this->order());
+    return biases_.empty() ? none : biases_[m];
+}
+
+template <class T>
+std::vector<T> CpModel<T>::gather_bias(int mode) const {
+    const CollectiveCall call(ranks_of(world_), "CpModel::gather_bias", ModelArgument{this}, mode);
+    const auto& comm = communicator_of(world_, cp_title);
+    std::size_t m = 0;
+    comm.agree([&] { m = decompose::checked_mode(cp_title, mode, this->order()); });
+    const auto rows = arges::gathered(comm, has_biases() ? this->rows(mode) : std::vector<std::int64_t>());
+    const auto values = arges::gathered(comm, bias(mode));
+    std::vector<T> result;
+    comm.agree([&] {
+        if (rows.size() != values.size())
+            throw InvalidArgument(std::string(cp_title) + ": some ranks have biases, and others none; give them on all");
+        result.assign(static_cast<std::size_t>(array_bytes(this->lengths()[m], sizeof(T))) / sizeof(T), T(0));
+        for (std::size_t i = 0; i < rows.size(); ++i) result[static_cast<std::size_t>(rows[i])] = values[i];
+    });
+    return result;
+}
+
+template <class T>
+void CpModel<T>::set_biases(double mean, std::vector<std::vector<T>> biases) {
+    bool fits = std::ssize(biases) == this->order();
+    for (std::size_t m = 0; fits && m < biases.size(); ++m) fits = biases[m].size() == this->rows(static_cast<int>(m)).size();
+    if (!fits) throw InvalidArgument(std::string(cp_title) + ": the biases are not as many as rows; give one for each row of each mode");
+    mean_ = mean;
+    biases_ = std::move(biases);
+}
+
+template <class T>
 Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
     const CollectiveCall call(ranks_of(model.world()), "reconstruct", ModelArgument{&model}, begin, end);
-    return product_with_factors(model, cp_title, {std::move(begin), std::move(end)}, Expression<T>(T(1)),
-                                std::vector<std::string>(model.order(), "r"), model.lambda());
+    const auto ranges = decompose::checked_ranges(cp_title, model.lengths(), {std::move(begin), std::move(end)});
+    auto result =
+        product_with_factors(model, cp_title, ranges, Expression<T>(T(1)), std::vector<std::string>(model.order(), "r"), model.lambda());
+    if (!model.has_biases()) return result;
+    const auto labels = decompose::numbered_labels('x', model.order());
+    std::vector<Tensor<T>> ones;
+    for (auto n : result.extents()) ones.emplace_back(model.world(), std::vector<std::int64_t>{n}, "ones").fill(T(1));
+    Tensor<T> one(model.world(), std::vector<std::int64_t>{1}, "one");
+    one.fill(T(1));
+    Expression<T> mean(static_cast<T>(model.mean()));
+    for (std::size_t k = 0; k < labels.size(); ++k) mean = mean * ones[k][Labels(std::vector<std::string>{labels[k]})];
+    result[Labels(labels)] += mean;
+    for (std::size_t m = 0; m < labels.size(); ++m) {
+        const auto bias = decompose::factor_tensor<T>(model.world(), model.rows(static_cast<int>(m)), model.bias(static_cast<int>(m)), 1,
+                                                      ranges.begin[m], ranges.end[m]);
+        Expression<T> term = bias[Labels(std::vector<std::string>{labels[m], "one"})] * one[Labels(std::vector<std::string>{"one"})];
+        for (std::size_t k = 0; k < labels.size(); ++k)
+            if (k != m) term = term * ones[k][Labels(std::vector<std::string>{labels[k]})];
+        result[Labels(labels)] += term;
+    }
+    return result;
 }
 
 template <class T>
@@ -170,7 +225,11 @@ void save_model(const CpModel<T>& model, const std::string& directory, ModelForm
     const CollectiveCall call(ranks_of(model.world()), "save_model", ModelArgument{&model}, directory, form);
     const std::vector<T> weights(model.lambda().begin(), model.lambda().end());
     io::KruskalRows mine{io::MatrixRows::contiguous(0, weights, 1), model.lengths(), {}};
-    for (int m = 0; m < model.order(); ++m) mine.factors.emplace_back(model.rows(m), model.factor(m));
+    for (int m = 0; m < model.order(); ++m) {
+        mine.factors.emplace_back(model.rows(m), model.factor(m));
+        if (model.has_biases()) mine.biases.emplace_back(model.rows(m), model.bias(m));
+    }
+    mine.mean = model.mean();
     io::write_kruskal(communicator_of(model.world(), "save_model"), directory, mine,
                       form == ModelForm::npy ? io::MatrixForm::npy : io::MatrixForm::text);
 }
@@ -184,9 +243,11 @@ CpModel<T> load_model(const World& world, const std::string& directory) {
     std::iota(weight_rows.begin(), weight_rows.end(), 0);
     const auto weights = io::read_matrix<T>(comm, shape.paths[0], weight_rows);
     std::vector<std::vector<std::int64_t>> rows(shape.lengths.size());
-    std::vector<std::vector<T>> factors(shape.lengths.size());
-    for (std::size_t m = 0; m < shape.lengths.size(); ++m) read_factor(comm, shape, m, rows[m], factors[m]);
-    return {world, shape.lengths, {weights.begin(), weights.end()}, std::move(rows), std::move(factors)};
+    std::vector<std::vector<T>> factors(shape.lengths.size()), biases(shape.lengths.size());
+    for (std::size_t m = 0; m < shape.lengths.size(); ++m) read_factor(comm, shape, m, rows[m], factors[m], biases[m]);
+    CpModel<T> model(world, shape.lengths, {weights.begin(), weights.end()}, std::move(rows), std::move(factors));
+    if (!shape.biases.empty()) model.set_biases(shape.mean, std::move(biases));
+    return model;
 }
 
 template <class T>

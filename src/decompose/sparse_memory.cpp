@@ -3,6 +3,7 @@
 #include "decompose/sparse_memory.hpp"
 
 #include "base/buffer.hpp"
+#include "decompose/completion/biases.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/completion/held_out.hpp"
@@ -112,6 +113,7 @@ MemoryTally completion_memory(const SparseShare& share, const CompletionOptions&
     // While elements are held out, the list of a mode is copied, and there is a bit for each element.
     if (held_out > 0) tally.pass(share.source_bytes() * (share.keeps_source ? 2 : 1) + 9 * (share.before + held_out));
     tally.add(distributing_memory(share, completion_distribution(options, share.ranks), !options.partition_file.empty()));
+    tally.add(biases_memory(share, threads));
     tally.hold(factors);
     tally.add(method_memory(share, options, threads));
     if (held_out > 0) {
@@ -119,7 +121,7 @@ MemoryTally completion_memory(const SparseShare& share, const CompletionOptions&
         tally.add(held_out_memory(share, held_out));
         tally.hold(2 * factors);  // the best model, of which a new one is made beside the old one
     }
-    tally.pass(model_memory({{}, share.owned}, share.columns, share.value_bytes));
+    tally.pass(model_memory({{}, share.owned}, share.columns + 1, share.value_bytes));
     return tally;
 }
 

@@ -28,6 +28,15 @@ nb::list cp_factors(const CpModel<T>& model) {
     return factors_of(model, [&](int) { return static_cast<std::int64_t>(model.rank()); });
 }
 
+/// The whole biases on every rank, by mode; none where the model has none. Collective.
+template <class T>
+nb::list cp_biases(const CpModel<T>& model) {
+    nb::list biases;
+    for (int mode = 0; model.has_biases() && mode < model.order(); ++mode)
+        biases.append(array_of(model.gather_bias(mode), {model.lengths()[mode]}));
+    return biases;
+}
+
 /// Seen by Ctrl-C, and by the caller's function: called between iterations on every rank.
 template <class Iteration>
 void report(const World& world, const nb::object& progress, const Iteration& fields) {
@@ -57,7 +66,15 @@ std::optional<CpModel<T>> model_from(const World& world, const nb::object& start
         rows.push_back(std::move(mine));
         factors.push_back(std::move(own));
     }
-    return CpModel<T>(world, lengths, lambda, rows, factors);
+    CpModel<T> model(world, lengths, lambda, rows, factors);
+    std::vector<std::vector<T>> biases;
+    for (const auto bias : start.attr("biases")) {
+        const auto all = nb::cast<std::vector<double>>(bias.attr("tolist")());
+        auto& mine = biases.emplace_back();
+        for (auto row = world.rank(); row < std::ssize(all); row += world.size()) mine.push_back(static_cast<T>(all[row]));
+    }
+    if (!biases.empty()) model.set_biases(nb::cast<double>(start.attr("mean")), std::move(biases));
+    return model;
 }
 
 /// What CpOptions and CompletionOptions have in common.
@@ -122,7 +139,8 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
     });
 }
 
-nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
+nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start,
+                    const AnyTensor* validation) {
     return with_real(tensor, "complete", [&]<template <class> class Kind, class T>(const Kind<T>& own) -> nb::dict {
         if constexpr (!std::is_same_v<Kind<T>, SparseTensor<T>>) {
             throw InvalidArgument(tensor.title() +
@@ -131,8 +149,13 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
             const auto& world = own.world();
             CompletionOptions options;
             std::optional<CpModel<T>> first;
+            std::optional<SparseTensor<T>> held;
             world.agree([&] {
+                int biases = 0;
                 take_common(given, options);
+                take(given, "biases", biases);
+                options.biases = static_cast<CompletionBiases>(biases);
+                if (validation != nullptr) held.emplace(*validation);
                 take(given, "holdout", options.holdout, "patience", options.patience, "learning_rate", options.learning_rate, "decay",
                      options.decay, "batches", options.batches);
                 first = model_from<T>(world, start);
@@ -143,11 +166,14 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
                                  now.seconds);
                 });
             };
-            const auto result = outside_interpreter([&] { return complete(own, options, each, first ? &*first : nullptr); });
-            return named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "rmse", result.rmse, "rmses",
-                         vector_of(result.rmses), "held_out_rmse", result.held_out_rmse, "held_out_rmses", vector_of(result.held_out_rmses),
-                         "held_out_mean_rmse", result.held_out_mean_rmse, "fitted_mean", result.fitted_mean, "held_out", result.held_out,
-                         "losses", vector_of(result.losses), "iterations", result.iterations, "converged", result.converged, "stop_reason",
+            const auto result =
+                outside_interpreter([&] { return complete(own, options, each, first ? &*first : nullptr, held ? &*held : nullptr); });
+            return named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "mean", result.model.mean(),
+                         "biases", cp_biases(result.model), "rmse", result.rmse, "rmses", vector_of(result.rmses), "held_out_rmse",
+                         result.held_out_rmse, "held_out_rmses", vector_of(result.held_out_rmses), "held_out_mean_rmse",
+                         result.held_out_mean_rmse, "held_out_bias_rmse", result.held_out_bias_rmse, "fitted_mean", result.fitted_mean,
+                         "has_biases", result.has_biases, "held_out", result.held_out, "losses", vector_of(result.losses), "iterations",
+                         result.iterations, "converged", result.converged, "stop_reason",
                          stop_reasons[static_cast<int>(result.stop_reason)], "forecast_bytes", result.forecast_bytes);
         }
     });
@@ -158,7 +184,8 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
 void bind_decompositions(nb::module_& module) {
     module.def("cpd", &cpd, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none());
     module.def("tucker", &tucker, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none());
-    module.def("complete", &completion, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none());
+    module.def("complete", &completion, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none(),
+               nb::arg("validation").none());
 }
 
 }  // namespace arges::python

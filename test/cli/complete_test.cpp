@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -42,7 +43,8 @@ protected:
 
 TEST_F(CompleteProgram, FindsElementsThatAreNotStored) {
     for (const char* algorithm : {"als", "ccd"}) {
-        const auto found = object({"--algorithm", algorithm, "--validate", others.c_str(), "--tolerance", "0", "--iterations", "60"});
+        const auto found = object(
+            {"--algorithm", algorithm, "--validate", others.c_str(), "--tolerance", "0", "--iterations", "60", "--regularization", "0"});
         EXPECT_EQ(found["elements"], 80);
         EXPECT_EQ(found["held_out"], 40);
         EXPECT_LT(found["held_out_rmse"].get<double>(), algorithm == std::string("als") ? 1e-3 : 0.3) << algorithm;
@@ -122,7 +124,8 @@ TEST_F(CompleteProgram, SaysWhereTheMeanPredictsBetter) {
             for (int k = 1; k <= 8; ++k) noise += fmt::format("{} {} {} {}\n", i, j, k, 3 + std::sin(1e4 * i * j * k + 77 * i - 13 * k));
     const auto rough = folder.write("rough.tns", noise);
     const char* const warning = "arges: warning: the model predicts held-out elements no better than the mean of the fitted ones does";
-    const std::vector<const char*> words{"complete", rough.c_str(), "--rank", "6", "--holdout", "0.5", "--tolerance", "0"};
+    const std::vector<const char*> words{"complete",    rough.c_str(), "--rank",           "6", "--holdout", "0.5",
+                                         "--tolerance", "0",           "--regularization", "0"};
     const auto table = run_program(words);
     EXPECT_NE(table.err.find(warning), std::string::npos) << table.err;
     EXPECT_NE(table.out.find("\nRMSE of the mean instead  0."), std::string::npos) << table.out;
@@ -135,7 +138,7 @@ TEST_F(CompleteProgram, SaysWhereTheMeanPredictsBetter) {
     EXPECT_FALSE(found["beats_mean"]);
     EXPECT_NEAR(found["fitted_mean"].get<double>(), 3, 0.2);
     EXPECT_EQ(found["warnings"].size(), 1U);
-    const auto good = object({"--validate", others.c_str(), "--iterations", "60"});
+    const auto good = object({"--validate", others.c_str(), "--iterations", "60", "--regularization", "0"});
     EXPECT_TRUE(good["beats_mean"]);
     EXPECT_EQ(good["warnings"].size(), 0U);
     double mean = 0, squares = 0;
@@ -151,12 +154,14 @@ TEST_F(CompleteProgram, SaysWhereTheMeanPredictsBetter) {
 
 TEST_F(CompleteProgram, ShowsATable) {
     testing::internal::CaptureStderr();
-    const auto outcome = run_program({"complete", file.c_str(), "--rank", "2", "--algorithm", "sgd", "--holdout", "0.2"});
+    const auto outcome =
+        run_program({"complete", file.c_str(), "--rank", "2", "--algorithm", "sgd", "--holdout", "0.2", "--regularization", "0"});
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     EXPECT_EQ(outcome.code, 0);
     EXPECT_TRUE(outcome.err.empty()) << outcome.err;
     for (const char* text : {"known.tns: 6 x 5 x 4, 80 elements; those that are not stored are unknown", "\nRMSE, fitted elements    ",
-                             "\nRMSE, held-out elements  ", "\nstopped because          ", "sgd, rank 2"})
+                             "\nRMSE, held-out elements  ", "\nstopped because          ", "sgd, rank 2", "\nRMSE of biases instead   ",
+                             "\nbiases                    off, "})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text << outcome.out;
 }
 
@@ -171,6 +176,62 @@ TEST_F(CompleteProgram, ShowsProgressOnATerminalOnly) {
         EXPECT_EQ(outcome.out.find("iteration 3"), std::string::npos) << outcome.out;
         for (const char* text : {"reading ", "distributing elements", "iteration 1, RMSE ", "iteration 3, RMSE ", ", held out "})
             EXPECT_EQ(shown.find(text) != std::string::npos, world.rank() == 0) << shown;
+    }
+}
+
+/// Ratings: users by films, a row without ratings, and what predict says of them.
+TEST_F(CompleteProgram, PredictsRatingsByBiases) {
+    std::string known, asked;
+    for (int i = 1; i <= 20; ++i)
+        for (int j = 1; j <= 15; ++j) {
+            const int rating = std::clamp(1 + i % 4 + j % 3 - (i * j * 7 % 5 == 0 ? 1 : 0), 1, 5);
+            (i < 20 && (3 * i + 5 * j) % 4 != 0 ? known : asked) += fmt::format("{} {} {}\n", i, j, rating);
+        }
+    const auto ratings = folder.write("ratings.tns", known), questions = folder.write("asked.tns", asked), model = folder / "ratings",
+               answers = folder / "answers.tns", none = folder / "none";
+    const std::vector<const char*> words{"complete", ratings.c_str(), "--lengths", "20x15", "--validate", questions.c_str(), "--rank", "2"};
+    auto with = words;
+    with.insert(with.end(), {"--output", model.c_str(), "--json"});
+    const auto found = parsed(run_program(with));
+    EXPECT_TRUE(found["biases"]);
+    EXPECT_LT(found["held_out_bias_rmse"], found["held_out_mean_rmse"]);
+    EXPECT_GT(found["held_out_in_unknown_slices"], 0);
+    EXPECT_TRUE(std::filesystem::exists(model + "/bias_2.npy"));
+    const auto table = run_program(words);
+    EXPECT_NE(table.out.find("\nbiases                      on, 5 different values; RMSE of mean and biases"), std::string::npos)
+        << table.out;
+    EXPECT_NE(table.out.find("where only the other slices' biases tell"), std::string::npos) << table.out;
+    const auto predicted =
+        parsed(run_program({"predict", model.c_str(), questions.c_str(), "-o", answers.c_str(), "--base", "one", "--json"}));
+    EXPECT_NEAR(predicted["rmse"].get<double>(), found["held_out_rmse"].get<double>(), 1e-9);
+    EXPECT_EQ(predicted["in_unknown_slices"], found["held_out_in_unknown_slices"]);
+    const auto printed = run_program({"predict", model.c_str(), questions.c_str()});
+    EXPECT_TRUE(printed.out.starts_with(world.rank() == 0 ? TemporaryFolder::read(answers) : "")) << printed.out;
+    const auto shown = run_program({"predict", model.c_str(), questions.c_str(), "-o", answers.c_str(), "--overwrite"});
+    EXPECT_NE(shown.out.find("20 x 15, rank 2, with biases"), std::string::npos) << shown.out << shown.err;
+    auto choosing = words;
+    choosing.insert(choosing.end(), {"--rank", "auto", "--regularization", "auto", "--iterations", "3"});
+    choosing.erase(choosing.begin() + 6, choosing.begin() + 8);
+    const auto tried = run_program(choosing);
+    EXPECT_NE(tried.out.find("held-out RMSE"), std::string::npos) << tried.out << tried.err;
+    choosing.push_back("--json");
+    const auto chosen = parsed(run_program(choosing));
+    EXPECT_GE(chosen["trials"].size(), 13U);
+    const auto start = folder / "plain";
+    run_program({"complete", ratings.c_str(), "--lengths", "20x15", "--rank", "2", "--biases", "off", "--output", start.c_str()});
+    check_wrong_lines({
+        {{"predict", model.c_str()}, 2, "FILE"},
+        {{"predict", none.c_str(), questions.c_str()}, 1, "none"},
+        {{"predict", model.c_str(), none.c_str()}, 1, "none"},
+        {{"predict", model.c_str(), questions.c_str(), "-o", answers.c_str()}, 1, "--overwrite"},
+        {{"predict", model.c_str(), questions.c_str(), "-o", questions.c_str(), "--overwrite"}, 1, "input"},
+        {{"predict", model.c_str(), file.c_str()}, 1, "line 1: 4 columns; a line has 2 indices"},
+    });
+    for (const bool has_biases : {false, true}) {  // seen when the file has been read
+        const auto refused = run_program({"complete", ratings.c_str(), "--lengths", "20x15", "--rank", "2", "--biases",
+                                          has_biases ? "off" : "on", "--start", has_biases ? model.c_str() : start.c_str()});
+        EXPECT_EQ(refused.code, 1);
+        EXPECT_NE(refused.err.find(has_biases ? "has biases" : "has no biases"), std::string::npos) << refused.err;
     }
 }
 
@@ -190,6 +251,8 @@ TEST_F(CompleteProgram, RefusesWrongLinesAndFiles) {
         {{"complete", f, "--algorithm", "sgd", "--learning-rate", "2"}, 2, "--learning-rate"},
         {{"complete", f, "--distribution", "coarse-hypergraph"}, 2, "--distribution"},
         {{"complete", f, "--regularization", "-1"}, 2, "--regularization"},
+        {{"complete", f, "--biases", "some"}, 2, "--biases"},
+        {{"complete", f, "--rank", "1.5"}, 2, "--rank"},
         {{"complete", f, "--save-every", "3"}, 2, "--output"},
         {{"complete", f, "--algorithm", "ccd", "--distribution", "coarse", "--json"}, 1, "coarse"},
         {{"complete", f, "--grid", "5x5x5", "--json"}, 1, "5x5x5"},

@@ -83,10 +83,42 @@ def test_completion_is_compared_with_the_mean():
     noise = arges.tensor(3 + rng.uniform(-1, 1, (12, 11, 10))).to_sparse()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        report = arges.complete(noise, 8, holdout=0.5, max_iterations=30, tolerance=0).report
+        report = arges.complete(noise, 8, holdout=0.5, max_iterations=30, tolerance=0, regularization=0).report
     assert report["held_out_rmse"] > report["held_out_mean_rmse"] > 0.5
     assert abs(report["fitted_mean"] - 3) < 0.1
     assert len(said) == (noise.world.rank == 0) and all("no better than the mean" in str(w.message) for w in said)
+
+
+def test_ratings_have_biases():
+    rng = np.random.default_rng(5)
+    users, films, noise = rng.normal(0, 1, 40), rng.normal(0, 1, 30), rng.normal(0, 0.3, (40, 30))
+    stars = np.clip(np.round(3 + users[:, None] + films + noise), 1, 5)
+    known = rng.uniform(size=stars.shape) < 0.3
+    known[7] = False
+
+    def tensor(mask):
+        return arges.sparse(stars.shape, np.argwhere(mask), stars[mask], distributed=False)
+
+    held = rng.uniform(size=stars.shape) < 0.1
+    held &= ~known
+    found = arges.complete(tensor(known), 2, validation=tensor(held))
+    report = found.report
+    assert report["has_biases"] and len(found.biases) == 2
+    assert report["held_out_rmse"] < report["held_out_mean_rmse"] and report["held_out"] == held.sum()
+    places = np.nonzero(held)
+    assert np.isclose(np.sqrt(np.mean((found.at(*places) - stars[places]) ** 2)), report["held_out_rmse"])
+    assert np.allclose(found.full()[places], found.at(*places))
+    assert np.isclose(found.at(7, 3), found.mean + found.biases[1][3])
+    with pytest.raises(IndexError, match="mode 1 is outside of 0 to 29"):
+        found.at(0, 30)
+    again = arges.complete(tensor(known), 2, start=found, max_iterations=1)
+    assert again.report["has_biases"] and np.allclose(again.biases[0], found.biases[0])
+    plain = arges.complete(tensor(known), 2, biases="off")
+    assert not plain.report["has_biases"] and plain.biases == [] and plain.mean == 0
+    with pytest.raises(arges.InvalidArgument, match="has no biases"):
+        arges.complete(tensor(known), 2, biases="on", start=plain)
+    with pytest.raises(ValueError, match="there are auto, on, off"):
+        arges.complete(tensor(known), 2, biases="som")
 
 
 def test_elements_that_are_not_a_number():

@@ -3,6 +3,8 @@
 #include "arges/error.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
+#include "decompose/completion/biases.hpp"
+#include "decompose/completion/completion_iterations.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/completion/held_out.hpp"
@@ -10,7 +12,6 @@
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
-#include "decompose/stop.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "sparse/blocked_sum.hpp"
 
@@ -27,84 +28,6 @@ namespace {
 using decompose::CompletionFactors;
 using decompose::CompletionMethod;
 using decompose::HeldOut;
-
-/// Runs the iterations, keeps the best model and says when it is enough.
-template <class T>
-class Iterations {
-public:
-    Iterations(const CompletionOptions& options, CompletionFactors<T>& factors, CompletionMethod<T>& method, HeldOut<T>* held_out,
-               CompletionResult<T>& result)
-        : options_(options), factors_(factors), method_(method), held_out_(held_out), result_(result) {}
-
-    void run(const CompletionProgress<T>& progress, const std::function<CpModel<T>()>& model) {
-        double seconds = 0;
-        const Stopwatch since_start;
-        for (int number = 1; result_.stop_reason == StopReason::iterations && number <= options_.max_iterations; ++number) {
-            Stopwatch watch;
-            const double moved_before = factors_.communication_seconds();
-            CompletionIteration now;
-            now.number = number;
-            const double squares = method_.iterate();
-            now.rmse = std::sqrt(squares / static_cast<double>(result_.elements));
-            now.loss = squares + options_.regularization * factors_.squares();
-            if (!std::isfinite(now.loss))
-                throw Error("the completion has diverged: its loss is not a number that it can be; use a smaller rank, another seed, a "
-                            "regularization, or a smaller learning rate");
-            now.change = number == 1 ? now.rmse : now.rmse - result_.rmses.back();
-            now.learning_rate = method_.learning_rate();
-            note(now);
-            now.communication_seconds = factors_.communication_seconds() - moved_before;
-            now.seconds = watch.seconds();
-            seconds += now.seconds;
-            result_.iterations = number;
-            result_.seconds_per_iteration = seconds / number;
-            result_.communication_seconds += now.communication_seconds;
-            CollectiveCall::run_callback(factors_.comm(), [&] {
-                if (progress) progress(now, model);
-            });
-            if (result_.stop_reason == StopReason::iterations)
-                result_.stop_reason = decompose::wanted_stop(factors_.comm(), options_, since_start);
-        }
-        result_.converged = result_.stop_reason == StopReason::tolerance || result_.stop_reason == StopReason::held_out;
-        if (best_) factors_.take_back(*best_);
-    }
-
-private:
-    /// Notes the errors, and whether they say that it is enough.
-    void note(CompletionIteration& now) {
-        result_.rmses.push_back(now.rmse);
-        result_.losses.push_back(now.loss);
-        if (now.number > 1 && method_.has_moved() && decompose::is_settled(now.rmse, now.change, options_.tolerance))
-            result_.stop_reason = StopReason::tolerance;
-        if (held_out_) {
-            now.held_out_rmse = held_out_->rmse();
-            result_.held_out_rmses.push_back(now.held_out_rmse);
-            if (best_ && !(now.held_out_rmse < result_.held_out_rmse)) {
-                if (now.number - result_.best_iteration >= options_.patience) result_.stop_reason = StopReason::held_out;
-                return;
-            }
-            factors_.comm().agree([&] { best_ = factors_.copy(); });
-        }
-        result_.held_out_rmse = now.held_out_rmse;
-        result_.rmse = now.rmse;
-        result_.best_iteration = now.number;
-    }
-
-    const CompletionOptions& options_;
-    CompletionFactors<T>& factors_;
-    CompletionMethod<T>& method_;
-    HeldOut<T>* held_out_;
-    CompletionResult<T>& result_;
-    std::optional<typename CompletionFactors<T>::Copy> best_;
-};
-
-/// A tensor of nonzeros of another one, where they are.
-template <class T>
-SparseTensor<T> tensor_of(const SparseState& like, sparse::Nonzeros<T> nonzeros) {
-    SparseTensor<T> result(like.world_handle, like.lengths(), like.name);
-    result.state()->replace(std::move(nonzeros), SparsePattern::Place::anywhere);
-    return result;
-}
 
 /// @throws InvalidArgument on all ranks unless both are usable
 template <class T>
@@ -164,11 +87,11 @@ HeldOutParts<T> hold_out(SparseState& source, bool gives_up, const CompletionOpt
     else
         comm.agree([&] { all = source.nonzeros<T>(); });
     comm.agree([&] { parts.held = decompose::split_off(all, options.holdout, options.seed); });
-    parts.rest = tensor_of(source, std::move(all));
+    parts.rest = decompose::tensor_of(source, std::move(all));
     return parts;
 }
 
-/// Brings the factors to the start: a model's, or random ones scaled to the norm of the elements. Collective.
+/// Brings the factors to the start: a model's, or random ones scaled to the norm of what they are fitted to. Collective.
 template <class T>
 void set_start(CompletionFactors<T>& factors, CompletionMethod<T>& method, const CpModel<T>* start, double squares) {
     if (start)
@@ -179,10 +102,62 @@ void set_start(CompletionFactors<T>& factors, CompletionMethod<T>& method, const
     method.begin();
 }
 
-/// Distributes the elements that are fitted, and fits them. Collective. @param squares of them
+/// What predicts elements without factors.
 template <class T>
-void fit(SparseState& fitted, bool gives_up, bool keeps_source, const CompletionOptions& options, const CompletionProgress<T>& progress,
-         const CpModel<T>* start, double squares, sparse::Nonzeros<T> held, CompletionResult<T>& result) {
+struct Baseline {
+    std::vector<Buffer<double>> counts{};  ///< of elements, by mode and row
+    decompose::Biases<T> biases{};
+    double squares = 0;   ///< of what factors are fitted to
+    double variance = 0;  ///< of the elements, or what biases leave of it
+};
+
+/// Finds biases where somebody asks for them, decides whether the model has them, and takes them from the elements then. Collective.
+template <class T>
+Baseline<T> take_baseline(const Communicator& comm, decompose::Distributed<T>& nonzeros, const CompletionOptions& options,
+                          const CpModel<T>* start, CompletionResult<T>& result) {
+    constexpr std::int64_t least_repeated = 10;
+    Baseline<T> found{.counts = decompose::count_elements(comm, nonzeros), .biases = {result.fitted_mean}};
+    const auto elements = static_cast<double>(result.elements);
+    const double of_mean = decompose::squares_beyond(comm, nonzeros, found.biases);
+    double of_biases = of_mean;
+    result.different_values = decompose::count_different(comm, std::span<const T>(decompose::set_of(nonzeros, 0).values), rating_values);
+    const bool are_asked = options.biases == CompletionBiases::on || (start && start->has_biases());
+    const bool may_be = !start && options.biases == CompletionBiases::detect && result.different_values <= rating_values &&
+                        least_repeated * result.different_values <= result.elements;
+    if (start && start->has_biases())
+        found.biases = decompose::biases_of(comm, nonzeros.rows, *start);
+    else if (are_asked || may_be || result.held_out > 0)
+        found.biases = decompose::fit_biases(comm, nonzeros, found.counts, result.fitted_mean);
+    if (!found.biases.rows.empty()) of_biases = decompose::squares_beyond(comm, nonzeros, found.biases);
+    result.fitted_deviation = std::sqrt(of_mean / elements);
+    result.fitted_bias_rmse = std::sqrt(of_biases / elements);
+    const double by_chance = decompose::free_numbers(comm, found.counts) * of_mean / elements;
+    result.has_biases = are_asked || (may_be && of_mean - of_biases > 2 * by_chance);
+    if (result.has_biases) decompose::subtract_biases(nonzeros, found.biases);
+    found.squares = result.has_biases ? of_biases : decompose::squares_beyond(comm, nonzeros, decompose::Biases<T>{});
+    found.variance = (result.has_biases ? of_biases : of_mean) / elements;
+    return found;
+}
+
+/// The model of the factors, with the biases if it has some. Local.
+template <class T>
+CpModel<T> model_of(CompletionFactors<T>& factors, const World& world, const std::vector<std::int64_t>& lengths,
+                    const decompose::Biases<T>& biases, bool has_biases) {
+    auto model = factors.model(world, lengths);
+    if (!has_biases) return model;
+    std::vector<std::vector<T>> mine;
+    for (int m = 0; m < model.order(); ++m) {
+        const T* const first = biases.rows[m].data();
+        mine.emplace_back(first, first + factors.rows(m).owned);
+    }
+    model.set_biases(biases.mean, std::move(mine));
+    return model;
+}
+
+/// Distributes the elements that are fitted, and fits them. Collective.
+template <class T>
+void fit(SparseState& fitted, bool gives_up, bool keeps_source, CompletionOptions options, const CompletionProgress<T>& progress,
+         const CpModel<T>* start, sparse::Nonzeros<T> held, CompletionResult<T>& result) {
     Stopwatch watch;
     const auto& comm = fitted.comm();
     auto request = decompose::request_of(options, options.rank);
@@ -194,16 +169,19 @@ void fit(SparseState& fitted, bool gives_up, bool keeps_source, const Completion
     result.forecast_bytes = decompose::checked_forecast(
         *fitted.world, fitted.title(), decompose::completion_memory(share, options, held.count(), omp_get_max_threads()).peak(),
         keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another distribution",
-        decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
+        decompose::model_memory({{}, share.owned}, options.rank + 1, sizeof(T)), options.planned);
     auto& nonzeros = distributed.nonzeros;
     result.elements_max = comm.maximum(*std::max_element(share.nonzeros.begin(), share.nonzeros.end()));
-    CompletionFactors<T> factors(comm, nonzeros.rows, options.rank, options.seed);
+    auto baseline = take_baseline(comm, nonzeros, options, start, result);
+    options.regularization *= std::pow(baseline.variance, 1 - 1.0 / fitted.order());
+    CompletionFactors<T> factors(comm, nonzeros.rows, std::move(baseline.counts), options.rank, options.seed, result.has_biases ? 0.5 : 0);
     const auto method = decompose::make_completion<T>(options, factors, nonzeros);
-    set_start(factors, *method, start, squares);
+    set_start(factors, *method, start, baseline.squares);
     std::optional<HeldOut<T>> held_out;
     if (result.held_out > 0) {
-        held_out.emplace(factors, std::move(held));
+        held_out.emplace(factors, std::move(held), baseline.biases, result.has_biases);
         result.unknown = held_out->unknown();
+        result.held_out_bias_rmse = held_out->bias_rmse();
     }
     result.setup_seconds += watch.lap();
     const auto& chosen = distributed.chosen;
@@ -211,8 +189,10 @@ void fit(SparseState& fitted, bool gives_up, bool keeps_source, const Completion
     result.grid = chosen.grid;
     result.policy = chosen.policy;
     result.rows = chosen.rows;
-    const std::function<CpModel<T>()> model = [&] { return factors.model(fitted.world_handle, share.lengths); };
-    Iterations<T>(options, factors, *method, held_out ? &*held_out : nullptr, result).run(progress, model);
+    const std::function<CpModel<T>()> model = [&] {
+        return model_of(factors, fitted.world_handle, share.lengths, baseline.biases, result.has_biases);
+    };
+    decompose::Iterations<T>(options, factors, *method, held_out ? &*held_out : nullptr, result).run(progress, model);
     comm.agree([&] { result.model = model(); });
 }
 
@@ -236,6 +216,9 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
         if (validation && options.holdout > 0)
             throw InvalidArgument("completion: elements to hold out are given, and a part of the tensor is to be held out; choose one");
         if (start) decompose::check_cp_start(source.lengths(), options.rank, start->lengths(), start->rank());
+        if (start && start->has_biases() != (options.biases == CompletionBiases::on) && options.biases != CompletionBiases::detect)
+            throw InvalidArgument(std::string("completion: the model to start from has ") + (start->has_biases() ? "" : "no ") +
+                                  "biases; leave it to the model whether there are biases");
     });
     decompose::check_norm(source.title(), checked_squares<T>(source));
     if (validation) checked_squares<T>(*validation->state());
@@ -249,11 +232,10 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
     if (holds_out && (result.elements == 0 || result.held_out == 0))
         throw InvalidArgument("completion: of " + std::to_string(result.elements + result.held_out) + " elements " +
                               (result.elements == 0 ? "all" : "none") + " would be held out; use another part or another seed");
-    const double squares = checked_squares<T>(fitted);
-    decompose::check_norm(source.title() + ", the elements that are fitted", squares);
+    decompose::check_norm(source.title() + ", the elements that are fitted", checked_squares<T>(fitted));
     judge_mean(fitted, parts.held, result);
     result.setup_seconds = watch.seconds();
-    fit(fitted, gives_up || options.holdout > 0, !gives_up, options, progress, start, squares, std::move(parts.held), result);
+    fit(fitted, gives_up || options.holdout > 0, !gives_up, options, progress, start, std::move(parts.held), result);
     return result;
 }
 

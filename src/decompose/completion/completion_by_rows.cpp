@@ -34,8 +34,12 @@ public:
     FitSums start_sums() override { return summed(factors_.comm(), fit_sums(by_row_[0].elements, factors_.views())); }
 
     double iterate() override {
-        for (const auto& by_row : by_row_)
-            updates_.run(by_row, [&](RowEquations& equations, std::int64_t, T* row) { equations.solve(regularization_, row); });
+        for (const auto& by_row : by_row_) {
+            const auto& counts = factors_.counts(by_row.mode);
+            updates_.run(by_row, [&](RowEquations& equations, std::int64_t row, T* numbers) {
+                equations.solve(regularization_ * counts[row], numbers);
+            });
+        }
         factors_.balance();
         return start_sums().residual;
     }
@@ -59,7 +63,6 @@ public:
                 add_mode(set_of(nonzeros, m), m);
                 if (nonzeros.sets.size() > 1) set_of(nonzeros, m) = {};
             });
-            count_rows(m, nonzeros.folds);
         }
         nonzeros.sets.clear();
     }
@@ -83,18 +86,18 @@ public:
         used_rate_ = rate_;
         for (auto b : batch_order())
             for (const auto& by_row : batches_[b])
-                updates_.run(by_row, [&](const RowGradient& gradient, std::int64_t row, T* numbers) {
-                    gradient.step(rate_, share_[by_row.mode][row], numbers);
+                updates_.run(by_row, [&](const RowGradient& gradient, std::int64_t, T* numbers) {
+                    gradient.step(rate_, options_.regularization, numbers);
                 });
         ++iterations_;
-        const double loss = residual_ + options_.regularization * factors_.squares();
+        const double loss = residual_ + options_.regularization * factors_.weighted_squares();
         factors_.balance();
         const double residual = start_sums().residual;
         if (options_.decay > 0) {
             rate_ = options_.learning_rate / (1 + options_.decay * iterations_);
             return residual_ = residual;
         }
-        has_moved_ = residual + options_.regularization * factors_.squares() <= loss;  // false for NaN, too
+        has_moved_ = residual + options_.regularization * factors_.weighted_squares() <= loss;  // false for NaN, too
         if (has_moved_) {
             constexpr double faster = 1.05;
             rate_ = std::min(rate_ * faster, 2.0);
@@ -129,25 +132,6 @@ private:
         }
     }
 
-    /// The regularization for each element of an owned row: divided by their number on all ranks. Collective.
-    void count_rows(int mode, bool folds) {
-        const auto& rows = factors_.rows(mode);
-        const auto& comm = factors_.comm();
-        Buffer<double> count;
-        std::unique_ptr<RowExchange<double>> exchange;
-        comm.agree([&] {
-            count = Buffer<double>::zeros(rows.count());
-            exchange = std::make_unique<RowExchange<double>>(comm, rows, 1);
-            for (const auto& batch : batches_) {
-                const auto& by_row = batch[mode];
-                for (std::size_t i = 0; i < by_row.rows.size(); ++i) count[by_row.rows[i]] += by_row.starts[i + 1] - by_row.starts[i];
-            }
-        });
-        if (folds) exchange->fold({count.data(), rows.count(), 1, 1});
-        for (std::int64_t i = 0; i < rows.owned; ++i) count[i] = count[i] > 0 ? options_.regularization / count[i] : 0;
-        share_.push_back(std::move(count));
-    }
-
     /// An order of the batches for this iteration, the same on all ranks.
     std::vector<std::size_t> batch_order() const {
         std::vector<std::size_t> order(batches_.size());
@@ -167,7 +151,6 @@ private:
     bool has_moved_ = true;
     int iterations_ = 0;
     std::vector<std::vector<RowElements<T>>> batches_;  // by mode in each
-    std::vector<Buffer<double>> share_;                 // by mode and local row
     typename CompletionFactors<T>::Copy before_;
 };
 

@@ -115,9 +115,10 @@ private:
         Stopwatch watch;
         if (folds_) fold_[mode]->fold(sums);
         factors_.communication_seconds() += watch.lap();
+        const auto& counts = factors_.counts(mode);
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < rows.owned; ++i) {
-            const double divisor = sums.row(i)[1] + regularization_;
+            const double divisor = sums.row(i)[1] + regularization_ * counts[i];
             if (divisor > 0) mine[i] = static_cast<T>(sums.row(i)[0] / divisor);
         }
         watch.lap();

@@ -18,15 +18,19 @@ namespace arges::decompose {
 template <class T>
 class CompletionFactors : public FactorMatrices<T> {
 public:
-    CompletionFactors(const Communicator& comm, std::span<const ModeRows> rows, int columns, std::uint64_t seed);
+    /// @param counts elements of the rows that this rank owns, by mode, of all ranks @param shift of the start: FactorMatrices::add()
+    CompletionFactors(const Communicator& comm, std::span<const ModeRows> rows, std::vector<Buffer<double>> counts, int columns,
+                      std::uint64_t seed, double shift);
 
     // Local.
     int columns() const { return weights_.size(); }
     const Communicator& comm() const { return comm_; }
     /// Weights of the components, as of the last balance(): products of the lengths of their columns.
     const std::vector<double>& weights() const { return weights_; }
-    /// Sum of the squares of all factors, likewise.
-    double squares() const;
+    /// Sum of the squares of all factors, likewise, those of a row as often as it has elements: the regularization's part of the loss.
+    double weighted_squares() const { return weighted_squares_; }
+    /// Elements of the local rows of a mode, of all ranks, where this rank owns the row.
+    const Buffer<double>& counts(int mode) const { return counts_[mode]; }
     /// Seconds in movements.
     double& communication_seconds() { return communication_seconds_; }
 
@@ -36,7 +40,8 @@ public:
     void start_from(const CpModel<T>& model);
     /// Multiplies all elements. Local.
     void scale(double factor);
-    /// Gives the columns of a component the same length in all modes, where their product stays; those of a weight of zero become zero.
+    /// Gives the columns of a component the same part of weighted_squares() in all modes, where their product stays: it is least then.
+    /// Columns of a weight of zero become zero.
     void balance();
     /// The model after balance(), components by falling weight, columns of length 1. Local.
     CpModel<T> model(const World& world, const std::vector<std::int64_t>& lengths);
@@ -44,7 +49,8 @@ public:
     /// Factors as they were.
     struct Copy {
         std::vector<Buffer<T>> data;
-        std::vector<double> weights;
+        std::vector<double> weights, lengths;
+        double weighted_squares = 0;
     };
     /// Local.
     Copy copy() const;
@@ -55,7 +61,9 @@ private:
     const Communicator& comm_;
     using FactorMatrices<T>::data_;
     std::vector<std::unique_ptr<RowExchange<T>>> exchange_;
-    std::vector<double> weights_;
+    std::vector<Buffer<double>> counts_;
+    std::vector<double> weights_, lengths_;  // lengths of the columns, by mode
+    double weighted_squares_ = 0;
     double communication_seconds_ = 0;
 };
 

@@ -38,7 +38,7 @@ MemoryTally als_memory(const SparseShare& share, bool folds, int threads) {
 }
 
 MemoryTally sgd_memory(const SparseShare& share, bool folds, const CompletionOptions& options) {
-    constexpr std::int64_t number = sizeof(double), row = 2 * (sizeof(std::int64_t) + sizeof(std::uint32_t));
+    constexpr std::int64_t row = 2 * (sizeof(std::int64_t) + sizeof(std::uint32_t));
     MemoryTally tally;
     if (folds) tally.hold(row_updates_memory(share, RowGradient::packed_count(share.columns)));
     // The elements of a mode are distributed over lists, which grow to twice of what they need.
@@ -46,7 +46,7 @@ MemoryTally sgd_memory(const SparseShare& share, bool folds, const CompletionOpt
     tally.pass(3 * most * share.local_bytes());
     tally.add(by_row_memory(share));
     for (int m = 0; m < share.order(); ++m)  // each batch has rows of its own
-        tally.hold(share.rows[m] * number + (options.batches - 1) * row * std::min(most, share.rows[m]));
+        tally.hold((options.batches - 1) * row * std::min(most, share.rows[m]));
     tally.pass(3 * most * share.local_bytes());
     if (options.decay == 0) tally.hold(2 * completion_factors_memory(share));  // copies, of which a new one is made beside the old one
     return tally;

@@ -42,6 +42,12 @@ sparse::LocalNonzeros<T>& set_of(Distributed<T>& nonzeros, int mode) {
 }
 
 template <class T>
+const sparse::LocalNonzeros<T>& set_of(const Distributed<T>& nonzeros, int mode) {
+    return nonzeros.sets[nonzeros.sets.size() == 1 ? 0 : static_cast<std::size_t>(mode)].nonzeros;
+}
+
+/// The algorithms; they hold on to the options, whose regularization is for one element of a row, and to the factors.
+template <class T>
 std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros);
 template <class T>
 std::unique_ptr<CompletionMethod<T>> make_ccd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros);

@@ -79,8 +79,7 @@ public:
     void pack(double* to);
     void unpack(const double* from);
 
-    /// a += rate (sum of e h - share a) / (sum of |h|^2 + share).
-    /// @param regularization divided by the number of all elements of the row
+    /// a += rate (sum of e h - share a) / (sum of |h|^2 + share), with the regularization for each element as the share.
     template <class T>
     void step(double rate, double regularization, T* row) const {
         const double share = regularization * sums_[columns_ + 1], length = sums_[columns_] + share;

@@ -183,12 +183,13 @@ CpModel<T> FactorMatrices<T>::model(const World& world, const std::vector<std::i
     for (int m = 0; m < order(); ++m) {
         const auto& index = this->rows(m).index;
         const auto mine = owned(m);
+        const auto own = divisors.size() > weights.size() ? static_cast<std::size_t>(m) * weights.size() : 0;
         rows.emplace_back(index.begin(), index.begin() + mine.rows);
         factors.emplace_back();
         factors.back().reserve(mine.rows * mine.columns);
         for (std::int64_t i = 0; i < mine.rows; ++i)
             for (auto c : components) {
-                const double value = mine.row(i)[c], divisor = divisors.empty() ? 1 : divisors[c];
+                const double value = mine.row(i)[c], divisor = divisors.empty() ? 1 : divisors[own + static_cast<std::size_t>(c)];
                 factors.back().push_back(static_cast<T>(divisor > 0 ? value / divisor : 0));
             }
         if (releases) data_[m] = {};

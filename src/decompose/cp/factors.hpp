@@ -31,7 +31,7 @@ public:
     std::int64_t bytes() const;
     /// The model with these weights, components by falling weight.
     /// @param lengths  of the tensor
-    /// @param divisors of the columns, zero ones of columns that become zero; none: columns stay as they are
+    /// @param divisors of the columns of all modes, or by mode, zero ones of columns that become zero; none: columns stay as they are
     /// @param releases frees the matrices, which must not be used any more, one after the other
     CpModel<T> model(const World& world, const std::vector<std::int64_t>& lengths, const std::vector<double>& weights,
                      const std::vector<double>& divisors, bool releases);

@@ -31,17 +31,22 @@ std::string row_list_name(int mode, MatrixForm form) {
     return "mode_" + std::to_string(mode) + "_rows" + (form == MatrixForm::npy ? ".npy" : ".txt");
 }
 
-std::vector<std::string> kruskal_file_names(const std::vector<bool>& is_listed, MatrixForm form) {
+std::string bias_file_name(int mode, MatrixForm form) {
+    return "bias_" + std::to_string(mode) + (form == MatrixForm::npy ? ".npy" : ".txt");
+}
+
+std::vector<std::string> kruskal_file_names(const std::vector<bool>& is_listed, MatrixForm form, bool has_biases) {
     std::vector<std::string> names{kruskal_file_name(0, form)};
     const int order = is_listed.size();
     for (int mode = 1; mode <= order; ++mode) names.push_back(kruskal_file_name(mode, form));
     for (int mode = 1; mode <= order; ++mode)
         if (is_listed[mode - 1]) names.push_back(row_list_name(mode, form));
+    for (int mode = 1; has_biases && mode <= order; ++mode) names.push_back(bias_file_name(mode, form));
     return names;
 }
 
 std::string to_text(const KruskalDescription& d) {
-    const auto names = kruskal_file_names(d.is_listed, d.form);
+    const auto names = kruskal_file_names(d.is_listed, d.form, d.has_biases);
     const auto order = d.lengths.size();
     std::vector<std::string> files, sums, temporary, lists;
     for (std::size_t k = 0; k < names.size(); ++k) {
@@ -52,12 +57,17 @@ std::string to_text(const KruskalDescription& d) {
     for (std::size_t m = 1; m <= order; ++m)
         if (d.is_listed[m - 1]) lists.push_back(files[m] + ": " + json_text(row_list_name(m, d.form)));
     const auto rows = lists.empty() ? "" : "  \"rows\": {" + joined(lists) + "},\n";
+    const auto biases =
+        d.has_biases ? "  \"mean\": " + nlohmann::json(d.mean).dump() + ",\n  \"biases\": [" + joined(std::span(files).last(order)) + "],\n"
+                     : "";
     return "{\n  \"kind\": \"Kruskal tensor\",\n"
-           "  \"meaning\": \"X(i1,...,iN) = sum over r of lambda(r) mode_1(i1,r) ... mode_N(iN,r)\",\n"
+           "  \"meaning\": \"X(i1,...,iN) = " +
+           std::string(d.has_biases ? "mean + bias_1(i1) + ... + bias_N(iN) + " : "") +
+           "sum over r of lambda(r) mode_1(i1,r) ... mode_N(iN,r)\",\n"
            "  \"order\": " +
            std::to_string(order) + ",\n  \"components\": " + std::to_string(d.components) + ",\n  \"lengths\": [" + joined(d.lengths) +
            "],\n  \"element_type\": " + json_text(d.single ? "float32" : "float64") + ",\n  \"weights\": " + files[0] +
-           ",\n  \"factors\": [" + joined(std::span(files).subspan(1, order)) + "],\n" + rows + "  \"crc32\": {" + joined(sums) +
+           ",\n  \"factors\": [" + joined(std::span(files).subspan(1, order)) + "],\n" + rows + biases + "  \"crc32\": {" + joined(sums) +
            "},\n  \"temporary_names\": [" + joined(temporary) + "]\n}\n";
 }
 
@@ -71,7 +81,9 @@ KruskalDescription parse_description(const std::string& text, const std::string&
         d.single = object.at("element_type") == "float32";
         const auto rows = object.value("rows", nlohmann::json::object());
         for (std::size_t m = 1; m <= d.lengths.size(); ++m) d.is_listed.push_back(rows.contains(kruskal_file_name(m, d.form)));
-        const auto names = kruskal_file_names(d.is_listed, d.form);
+        d.has_biases = object.contains("mean");
+        if (d.has_biases) d.mean = object.at("mean").get<double>();
+        const auto names = kruskal_file_names(d.is_listed, d.form, d.has_biases);
         for (std::size_t k = 0; k < names.size(); ++k) {
             const auto& name = names[k];
             d.checksums.push_back(std::stoul(object.at("crc32").at(name).get<std::string>(), nullptr, 16));

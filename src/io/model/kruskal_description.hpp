@@ -16,6 +16,8 @@ struct KruskalDescription {
     std::vector<std::int64_t> lengths{};  ///< of the modes
     std::int64_t components = 0;
     bool single = false;                     ///< float32, else float64
+    bool has_biases = false;                 ///< of the rows of each mode, in files of as many rows as the factors', beside a mean
+    double mean = 0;                         ///< of all elements, where there are biases
     std::vector<bool> is_listed{};           ///< by mode: the factor has nonempty rows only, and a file with their numbers
     std::vector<std::uint32_t> checksums{};  ///< file_checksum() of the files, in the order of kruskal_file_names()
     std::vector<std::string> temporary{};    ///< names before their own, in the same order
@@ -27,8 +29,11 @@ std::string kruskal_file_name(int mode, MatrixForm form);
 /// Name of the file with the numbers of a factor's rows.
 std::string row_list_name(int mode, MatrixForm form);
 
-/// All names of a set: lambda, the factors by mode, the numbers of rows of those that are listed.
-std::vector<std::string> kruskal_file_names(const std::vector<bool>& is_listed, MatrixForm form);
+/// Name of the file with the biases of a mode.
+std::string bias_file_name(int mode, MatrixForm form);
+
+/// All names of a set: lambda, the factors by mode, the numbers of rows of those that are listed, the biases by mode where there are some.
+std::vector<std::string> kruskal_file_names(const std::vector<bool>& is_listed, MatrixForm form, bool has_biases);
 
 /// The text of the file.
 std::string to_text(const KruskalDescription& description);

@@ -38,7 +38,7 @@ std::string description_path(const std::string& folder) { return path_in(folder,
 void remove_older(const std::string& folder, const std::vector<std::string>& names) {
     const std::set<std::string> kept(names.begin(), names.end());
     std::set<std::string> others;
-    const std::regex of_a_set("((lambda|mode_[0-9]+(_rows)?)\\.(npy|txt))(\\.arges-part-.*)?");
+    const std::regex of_a_set("((lambda|(mode|bias)_[0-9]+(_rows)?)\\.(npy|txt))(\\.arges-part-.*)?");
     std::error_code ignored;
     for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
         std::smatch parts;
@@ -61,13 +61,15 @@ struct FileSet {
     MatrixForm form = MatrixForm::npy;
     std::vector<bool> is_listed;        ///< by mode
     std::vector<std::int64_t> lengths;  ///< of the modes; empty: not known
-    std::vector<SetFile> files;         ///< in the order of kruskal_file_names()
+    std::vector<SetFile> files{};       ///< in the order of kruskal_file_names()
+    bool has_biases = false;
+    double mean = 0;
 };
 
 FileSet described_set(const std::string& folder, const std::string& text) {
     const auto description = parse_description(text, description_path(folder));
-    FileSet set{description.form, description.is_listed, description.lengths, {}};
-    const auto names = kruskal_file_names(set.is_listed, set.form);
+    FileSet set{description.form, description.is_listed, description.lengths, {}, description.has_biases, description.mean};
+    const auto names = kruskal_file_names(set.is_listed, set.form, set.has_biases);
     for (std::size_t k = 0; k < names.size(); ++k)
         set.files.push_back({path_in(folder, names[k]), path_in(folder, description.temporary[k]), description.checksums[k]});
     return set;
@@ -128,6 +130,9 @@ std::vector<std::int64_t> look_at_names(const std::string& folder) {
     if (!is_there(path_of(folder, 0, form)) || !is_there(path_of(folder, 1, form)))
         throw InvalidArgument(folder + ": there is no " + kruskal_file_name(0, form) + " with " + kruskal_file_name(1, form) +
                               "; name a folder that a decomposition wrote");
+    if (is_there(path_in(folder, bias_file_name(1, form))))
+        throw InvalidArgument(folder + ": there is no description.json, which has the mean that belongs to " + bias_file_name(1, form) +
+                              "; copy it, too, or remove the biases");
     std::vector<std::int64_t> found{static_cast<std::int64_t>(form)};
     for (int mode = 1; is_there(path_of(folder, mode, form)); ++mode)
         found.push_back(is_there(path_in(folder, row_list_name(mode, form))) ? 1 : 0);
@@ -141,8 +146,8 @@ FileSet find_set(const Communicator& comm, const std::string& folder) {
     });
     if (const auto text = description_text(comm, folder); !text.empty()) return described_set(folder, text);
     const auto found = from_first_rank(comm, [&] { return look_at_names(folder); });
-    FileSet set{static_cast<MatrixForm>(found[0]), {found.begin() + 1, found.end()}, {}, {}};
-    for (const auto& name : kruskal_file_names(set.is_listed, set.form)) set.files.push_back({path_in(folder, name), "", -1});
+    FileSet set{static_cast<MatrixForm>(found[0]), {found.begin() + 1, found.end()}, {}};
+    for (const auto& name : kruskal_file_names(set.is_listed, set.form, false)) set.files.push_back({path_in(folder, name), "", -1});
     return set;
 }
 
@@ -206,21 +211,35 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
     if (comm.rank() != 0) weights.rows.clear(), weights.values = {};
     files.push_back(prepare_matrix(comm, path_of(folder, 0, form), {components, 1}, weights, form));
     std::vector<std::unique_ptr<OutputFile>> lists;
-    KruskalDescription description{form, mine.lengths, components, mine.weights.type == ElementType::float32, {}, {}, {}};
+    KruskalDescription description{.form = form,
+                                   .lengths = mine.lengths,
+                                   .components = components,
+                                   .single = mine.weights.type == ElementType::float32,
+                                   .has_biases = !mine.biases.empty(),
+                                   .mean = mine.mean};
+    std::vector<std::unique_ptr<OutputFile>> biases;
     for (std::size_t m = 0; m < mine.factors.size(); ++m) {
         const auto mode = static_cast<int>(m) + 1;
         const auto path = path_of(folder, mode, form);
         description.is_listed.push_back(is_listed(mine.lengths[m], comm.sum(std::ssize(mine.factors[m].rows))));
         if (!description.is_listed[m]) {
             files.push_back(prepare_matrix(comm, path, {mine.lengths[m], components}, mine.factors[m], form));
+            if (description.has_biases)
+                biases.push_back(
+                    prepare_matrix(comm, path_in(folder, bias_file_name(mode, form)), {mine.lengths[m], 1}, mine.biases[m], form));
             continue;
         }
         const auto factor = without_empty_rows(comm, path, mine.lengths[m], mine.factors[m]);
         files.push_back(prepare_matrix(comm, path, {factor.total, components}, factor.rows, form));
         lists.push_back(prepare_matrix(comm, path_in(folder, row_list_name(mode, form)), {factor.total, 1},
                                        MatrixRows::contiguous(factor.first, factor.list, 1), form));
+        if (!description.has_biases) continue;
+        auto bias = mine.biases[m];
+        bias.rows = factor.rows.rows;
+        biases.push_back(prepare_matrix(comm, path_in(folder, bias_file_name(mode, form)), {factor.total, 1}, bias, form));
     }
     std::move(lists.begin(), lists.end(), std::back_inserter(files));
+    std::move(biases.begin(), biases.end(), std::back_inserter(files));
     for (const auto& file : files) {
         description.checksums.push_back(file_checksum(InputFile(comm, file->temporary())));
         description.temporary.push_back(fs::path(file->temporary()).filename().string());
@@ -233,18 +252,23 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
     for (auto& file : files) file->keep();  // the description names them
     for (auto& file : files) file->publish();
     comm.agree([&] {
-        if (comm.rank() == 0) remove_older(folder, kruskal_file_names(description.is_listed, form));
+        if (comm.rank() == 0) remove_older(folder, kruskal_file_names(description.is_listed, form, description.has_biases));
     });
 }
 
 KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) {
     const auto set = find_set(comm, folder);
     const auto presence = look_for(comm, set);
-    KruskalShape shape{.form = set.form};
+    KruskalShape shape{.form = set.form, .mean = set.mean};
     const auto order = set.is_listed.size();
     std::vector<std::string> lists;
     for (std::size_t k = 0; k < set.files.size(); ++k)
         (k > order ? lists : shape.paths).push_back(present_path(comm, set.files[k], presence[k]));
+    if (set.has_biases) {
+        const auto first = lists.end() - static_cast<std::ptrdiff_t>(order);
+        shape.biases.assign(first, lists.end());
+        lists.erase(first, lists.end());
+    }
     const auto weights = matrix_shape(comm, shape.paths[0]);
     shape.components = weights.rows * weights.columns;
     shape.weight_rows = weights.rows;
@@ -270,6 +294,9 @@ KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) 
             throw InvalidArgument(shape.paths[mode] + ": " + std::to_string(factor.columns) + " columns, but there are " +
                                   std::to_string(shape.components) + " weights in " + kruskal_file_name(0, shape.form) +
                                   "; use files of one decomposition");
+        if (!shape.biases.empty() && matrix_shape(comm, shape.biases[mode - 1]) != MatrixShape{factor.rows, 1})
+            throw InvalidArgument(shape.biases[mode - 1] + ": there is not one bias for each of the " + std::to_string(factor.rows) +
+                                  " rows in " + kruskal_file_name(static_cast<int>(mode), shape.form) + "; use files of one decomposition");
     }
     return shape;
 }

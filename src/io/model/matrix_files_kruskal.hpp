@@ -15,6 +15,8 @@ struct KruskalRows {
     MatrixRows weights;                 ///< lambda, by component
     std::vector<std::int64_t> lengths;  ///< of the modes: rows of the factors
     std::vector<MatrixRows> factors;    ///< by mode; the rows have one value for each component
+    std::vector<MatrixRows> biases{};   ///< by mode, one value for each row of the factor; none: there are no biases
+    double mean = 0;                    ///< beside biases
 };
 
 /// What a folder holds.
@@ -26,6 +28,8 @@ struct KruskalShape {
     std::vector<std::string> paths{};      ///< of lambda, then of the factors by mode
     std::vector<std::string> row_lists{};  ///< by mode: the file with the numbers of the factor's rows, ascending; empty: it has all rows
     std::vector<std::int64_t> rows{};      ///< by mode: of the factor's file
+    std::vector<std::string> biases{};     ///< by mode: the file with the biases of the factor's rows; none: there are no biases
+    double mean = 0;                       ///< beside biases
 };
 
 /// Writes all files, and makes the folder if there is none. The step from an older set of files to this one is a single

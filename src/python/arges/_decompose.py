@@ -23,11 +23,13 @@ Progress = Callable[[dict[str, Any]], None]
 
 @dataclass(repr=False)
 class CpModel:
-    """X(i, j, k, ...) is close to the sum over r of weights[r] A(i, r) B(j, r) C(k, r) ..."""
+    """X(i, j, k, ...) is close to the sum over r of weights[r] A(i, r) B(j, r) C(k, r) ..., and where there are biases mean + a(i) + b(j) + ..."""
 
     weights: np.ndarray  #: of the components, falling
     factors: list[np.ndarray]  #: for each mode a matrix of rows by components, with columns of length 1; whole on every rank
     report: dict[str, Any] = field(default_factory=dict, repr=False)  #: how it was found
+    mean: float = 0.0  #: of the fitted elements, where there are biases
+    biases: list[np.ndarray] = field(default_factory=list)  #: of complete(): for each mode a bias for each row; none: there are none
 
     @property
     def rank(self) -> int:
@@ -45,18 +47,29 @@ class CpModel:
         return float(self.report.get("fit", float("nan")))
 
     def at(self, *indices: Any) -> np.ndarray:
-        """Elements of the model at arrays of indices, one for each mode. Local."""
+        """What the model predicts for the elements at arrays of indices, one for each mode. Local. Raises IndexError for an index outside."""
+        places = [np.asarray(own) for own in indices]
+        if len(places) != len(self.factors):
+            raise IndexError(f"indices of {len(places)} modes for a model of {len(self.factors)}; give an array for each mode")
+        for mode, (own, length) in enumerate(zip(places, self.shape)):
+            if own.size and (own.min() < 0 or own.max() >= length):
+                raise IndexError(f"an index of mode {mode} is outside of 0 to {length - 1}")
         product: Any = np.asarray(self.weights)
-        for factor, own in zip(self.factors, indices):
-            product = product * factor[np.asarray(own)]
+        for factor, own in zip(self.factors, places):
+            product = product * factor[own]
         elements: np.ndarray = product.sum(axis=-1)
-        return elements
+        for bias, own in zip(self.biases, places):
+            elements = elements + bias[own]
+        return elements + self.mean
 
     def full(self) -> np.ndarray:
         """All elements of the model. Local."""
         letters = "abcdefghijklmnop"[: len(self.factors)]
         text = ",".join(f"{c}z" for c in letters) + ",z->" + letters
-        return np.asarray(np.einsum(text, *self.factors, self.weights, optimize=True))
+        elements = np.asarray(np.einsum(text, *self.factors, self.weights, optimize=True))
+        for mode, bias in enumerate(self.biases):
+            elements = elements + bias.reshape([-1 if m == mode else 1 for m in range(len(self.factors))])
+        return elements + self.mean if self.biases else elements
 
     def __repr__(self) -> str:
         return f"arges.CpModel(shape {self.shape}, rank {self.rank}, {_line(self.report)})"
@@ -115,6 +128,7 @@ def table(rows: dict[str, Any]) -> str:
 
 _CP_ALGORITHMS = {"als": 0, "nonnegative": 1, "opt": 2}
 _COMPLETION_ALGORITHMS = {"als": 0, "ccd": 1, "sgd": 2}
+_BIASES = {"auto": 0, "on": 1, "off": 2}
 _TUCKER_METHODS = {"auto": 0, "hosvd": 1, "st_hosvd": 2, "hooi": 3}
 
 
@@ -223,10 +237,12 @@ def complete(
     algorithm: str = "als",
     max_iterations: int = 50,
     tolerance: float = 1e-5,
-    regularization: float = 0,
+    regularization: float = 0.1,
+    biases: str = "auto",
     seed: int = 1,
     holdout: float = 0,
-    patience: int = 5,
+    validation: Any = None,
+    patience: int = 15,
     learning_rate: float = 1,
     decay: float = 0,
     batches: int = 8,
@@ -243,9 +259,12 @@ def complete(
     The tensor has one value for each element. Where read() or sparse() added several observations of one up, which their duplicates="sum"
     means, InvalidArgument is raised: give them "refuse", "keep_first", "keep_last", or "mean" of a file; or duplicates="sum" here.
 
-    algorithm: "als", "ccd" (CCD++) or "sgd". holdout: part of the elements that is held out of the fit; the model is then that which fits them
-    best. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes, duplicates; and
-    held_out_mean_rmse, that of predicting fitted_mean, the mean of the fitted elements: a warning says where the model does no better.
+    algorithm: "als", "ccd" (CCD++) or "sgd". regularization: a penalty for each element, in any unit; 0 for exact data. biases: whether an element of
+    the model is the mean, a bias for each row and the part of the components: "on", "off", or "auto": for ratings, or as start has it.
+    holdout: part of the elements that is held out of the fit; the model is then that which fits them best. validation: a sparse tensor whose elements
+    are held out instead. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes,
+    duplicates, has_biases; held_out_mean_rmse, that of predicting fitted_mean, the mean of the fitted elements, and held_out_bias_rmse, that of mean and
+    biases: a warning says where the model does no better. CpModel.at() predicts elements.
     """
     given = asarray(tensor)
     given.world.agree(lambda: _refuse_sums(given, duplicates))
@@ -253,21 +272,35 @@ def complete(
     options = own.world.agree(
         lambda: dict(
             rank=whole("rank", rank), algorithm=_chosen(_COMPLETION_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
-            regularization=float(regularization), seed=whole("seed", seed), holdout=float(holdout), patience=whole("patience", patience),
+            regularization=float(regularization), biases=_chosen(_BIASES, biases), seed=whole("seed", seed), holdout=float(holdout), patience=whole("patience", patience),
             learning_rate=float(learning_rate), decay=float(decay), batches=whole("batches", batches), distribution=distribution,
             partition_file=str(partition_file), save_partition=str(save_partition), seconds=_seconds(seconds),
         )
     )  # fmt: skip
-    found = _cp_model("complete", own, options, progress, start)
+    held = None
+    if validation is not None:
+        held = asarray(validation)
+        own.world.agree(lambda: _refuse_sums(held, duplicates))
+        held = held.astype(own.dtype)
+    found = _cp_model("complete", own, options, progress, start, held)
     found.report["duplicates"] = given._joined
-    error, of_mean = found.report["held_out_rmse"], found.report["held_out_mean_rmse"]
-    if found.report["held_out"] > 0 and not error < of_mean and own.world.rank == 0:
-        warnings.warn(
-            f"the model predicts held-out elements no better than the mean of the fitted ones does (RMSE {error:.6g}, mean {of_mean:.6g}); "
-            "use fewer components, a larger regularization, or more elements",
-            stacklevel=2,
-        )
+    _warn_of_predictions(found.report, own.world.rank)
     return found
+
+
+def _warn_of_predictions(report: dict[str, Any], rank: int) -> None:
+    error, of_mean, of_biases = report["held_out_rmse"], report["held_out_mean_rmse"], report["held_out_bias_rmse"]
+    if report["held_out"] == 0 or error < min(of_mean, of_biases) or rank != 0:
+        return
+    simpler = f"than the mean of the fitted ones does (RMSE {error:.6g}, mean {of_mean:.6g})"
+    if of_biases < of_mean:
+        simpler = f"than the mean and a bias for each row do (RMSE {error:.6g}, biases {of_biases:.6g})"
+    warnings.warn(
+        f"the model predicts held-out elements no better {simpler}; use "
+        + ("" if report["has_biases"] or of_mean <= of_biases else 'biases="on", ')
+        + "fewer components, a larger regularization, or more elements",
+        stacklevel=3,
+    )
 
 
 def tucker(
@@ -301,10 +334,16 @@ def tucker(
     return TuckerModel(Tensor._of(found.pop("core")), found.pop("factors"), found)
 
 
-def _cp_model(what: str, own: Tensor, options: dict[str, Any], progress: Progress | bool | None, start: CpModel | None) -> CpModel:
+def _cp_model(
+    what: str, own: Tensor, options: dict[str, Any], progress: Progress | bool | None, start: CpModel | None, held: Tensor | None = None
+) -> CpModel:
     with progress_shown(progress, what, own.world.rank) as shown:
-        found = (_core.cpd if what == "cpd" else _core.complete)(own._h, options, shown, start)
-    return CpModel(found.pop("weights"), found.pop("factors"), found)
+        if what == "cpd":
+            found = _core.cpd(own._h, options, shown, start)
+        else:
+            found = _core.complete(own._h, options, shown, start, None if held is None else held._h)
+    weights, factors, mean, biases = found.pop("weights"), found.pop("factors"), found.pop("mean", 0.0), found.pop("biases", [])
+    return CpModel(weights, factors, found, mean, list(biases))
 
 
 def _refuse_sums(tensor: Tensor, duplicates: str) -> None:

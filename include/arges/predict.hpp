@@ -1,0 +1,45 @@
+/// @file predict.hpp
+/// Elements of a CP model at given indices.
+#pragma once
+
+#include "arges/cpd.hpp"
+#include "arges/sparse_io.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// Elements of a model at indices, of each rank others: the mean and biases, where the model has them, and the part of the components. In a
+/// row that the model does not have, because no element of it was fitted, the bias and the part of the components are 0. Collective.
+/// @param model   of cp_decompose(), complete() or load_model()
+/// @param indices by mode, of this rank's elements, from 0
+/// @return the elements, in the order of the indices
+/// @throws InvalidArgument on every rank for an index outside, or for other numbers of modes or of indices
+template <class T>
+std::vector<double> predict(const CpModel<T>& model, const std::vector<std::vector<std::int64_t>>& indices);
+
+/// What predict_file() found. The same on every rank but for the text.
+struct PredictionReport {
+    std::int64_t lines = 0;        ///< of the file, with comments and blank ones
+    std::int64_t predictions = 0;  ///< of elements
+    std::int64_t unknown = 0;      ///< of these: with a row that the model does not have
+    int index_base = 0;            ///< 0 or 1: what the file calls the first index
+    bool has_values = false;       ///< the file has a value beside the indices
+    double rmse = 0;               ///< root of the mean squared difference between these and the model
+    std::string text{};            ///< on rank 0, where there is no output: what it would have
+};
+
+/// Predicts the elements whose indices a text has on its lines, with a value behind them, or without on all lines, separated by blanks or
+/// tabs; it may be compressed by gzip. Every rank reads and predicts its part. Collective.
+/// @param model  as of predict()
+/// @param path   the text
+/// @param output gets the indices and the model's element on a line for each, in the order of the text; empty: no file
+/// @param base   what the text calls the first index
+/// @throws InvalidArgument on every rank with the number of the first wrong line, or if a file cannot be read or written
+template <class T>
+PredictionReport predict_file(const CpModel<T>& model, const std::string& path, const std::string& output,
+                              IndexBase base = IndexBase::detect);
+
+}  // namespace arges

@@ -1,0 +1,91 @@
+// arges predict MODEL FILE: elements of a model at the indices of a text.
+#include "arges/predict.hpp"
+#include "base/text.hpp"
+#include "cli/outputs.hpp"
+#include "cli/program.hpp"
+#include "cli/sparse_options.hpp"
+#include "cli/subcommand.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace arges::cli {
+
+namespace {
+
+struct PredictCommand {
+    std::string model, file, output, base = "detect";
+    bool json = false;
+    Outputs outputs{};
+    WorldOptions world{};
+};
+
+void print_summary(std::ostream& out, const PredictCommand& command, const CpModel<double>& model, const PredictionReport& report) {
+    std::vector<std::vector<std::string>> rows;
+    const auto add = [&](const char* name, const std::string& text) { rows.push_back({name, text}); };
+    add("model", fmt::format("{}: {}, rank {}{}", command.model, lengths_text(model.lengths()), model.rank(),
+                             model.has_biases() ? ", with biases" : ""));
+    add("predictions", fmt::format("{}, indices count from {}", with_commas(report.predictions), report.index_base));
+    if (report.unknown > 0)
+        add("in unknown slices", fmt::format("{}, where {}", with_commas(report.unknown),
+                                             model.has_biases() ? "only the other slices' biases tell" : "the model is zero"));
+    if (report.has_values) add("RMSE", fmt::format("{:.8g}", report.rmse));
+    add("written", command.output);
+    out << table(rows, {true, true}) << std::flush;
+}
+
+void print_json(std::ostream& out, const PredictCommand& command, const CpModel<double>& model, const PredictionReport& report) {
+    nlohmann::ordered_json object{{"model", command.model},
+                                  {"lengths", model.lengths()},
+                                  {"rank", model.rank()},
+                                  {"biases", model.has_biases()},
+                                  {"lines", report.lines},
+                                  {"index_base", report.index_base},
+                                  {"predictions", report.predictions},
+                                  {"in_unknown_slices", report.unknown}};
+    if (report.has_values) object["rmse"] = report.rmse;
+    object["output"] = command.output;
+    out << object.dump(2) << std::endl;
+}
+
+void run(PredictCommand& command, const Console& console) {
+    const World world = command.world.make_world();
+    command.outputs.keep_inputs({command.file, (std::filesystem::path(command.model) / "description.json").string()});
+    command.outputs.claim(world, command.output);
+    const auto model = load_model<double>(world, command.model);
+    const auto base = command.base == "detect" ? IndexBase::detect : command.base == "zero" ? IndexBase::zero : IndexBase::one;
+    const auto report = predict_file(model, command.file, command.output, base);
+    if (command.json) {
+        print_json(console.out, command, model, report);
+    } else if (!command.output.empty()) {
+        print_summary(console.out, command, model, report);
+    } else {
+        console.out << report.text;
+        if (report.has_values) console.out << fmt::format("# RMSE {:.8g} of {}\n", report.rmse, report.predictions);
+        console.out << std::flush;
+    }
+}
+
+}  // namespace
+
+Action declare_predict(CLI::App& app) {
+    const auto command = std::make_shared<PredictCommand>();
+    app.add_option("MODEL", command->model, "folder of complete or cpd")->required();
+    app.add_option("FILE", command->file, "text with the indices of an element on each line, and maybe its value (.tns, .tns.gz)")
+        ->required();
+    app.add_option("-o,--output", command->output, "file for indices and predicted values; if not given, they are printed");
+    app.add_option("--base", command->base, "what the text calls the first index: one, zero, or detect (zero if an index 0 occurs)")
+        ->check(one_of({"detect", "zero", "one"}))
+        ->capture_default_str();
+    app.add_flag("--json", command->json, "print one JSON object, and no predictions");
+    command->outputs.declare(app);
+    command->world.declare(app);
+    return [command](const Console& console) { run(*command, console); };
+}
+
+}  // namespace arges::cli

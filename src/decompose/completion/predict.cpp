@@ -1,0 +1,297 @@
+// Elements of models at given indices, and those of the lines of a text.
+#include "arges/predict.hpp"
+
+#include "arges/error.hpp"
+#include "base/text.hpp"
+#include "comm/collective_call.hpp"
+#include "comm/values.hpp"
+#include "decompose/completion/elements.hpp"
+#include "decompose/completion/needed_rows.hpp"
+#include "decompose/model_arguments.hpp"
+#include "interface/world/world_state.hpp"
+#include "io/file/element_text.hpp"
+#include "io/file/foreign_form.hpp"
+#include "io/file/gz.hpp"
+#include "io/file/text_lines.hpp"
+#include "io/file/text_number.hpp"
+#include "io/sparse/text_reader.hpp"
+#include "io/sparse/tns_writer.hpp"
+#include "sparse/blocked_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+namespace arges {
+
+namespace {
+
+using decompose::NeededRows;
+
+/// The first index outside, as a message with its place; none: all are inside. Local.
+std::optional<std::pair<std::size_t, std::string>> index_outside(const std::vector<std::int64_t>& lengths,
+                                                                 const std::vector<std::vector<std::int64_t>>& indices, std::int64_t base) {
+    const auto count = indices.empty() ? 0 : indices[0].size();
+    for (std::size_t x = 0; x < count; ++x)
+        for (std::size_t m = 0; m < lengths.size(); ++m)
+            if (indices[m][x] < 0 || indices[m][x] >= lengths[m])
+                return std::pair(x, "index " + std::to_string(indices[m][x] + base) + " in mode " + std::to_string(m + 1) +
+                                        " of a model whose indices are " + std::to_string(base) + " to " +
+                                        std::to_string(lengths[m] - 1 + base) + " there");
+    return {};
+}
+
+/// Rows of the factors of a model, and their biases, that a rank's elements need.
+template <class T>
+struct ModelRows {
+    std::vector<NeededRows> needed{};
+    std::vector<Buffer<T>> factors{}, biases{};
+};
+
+template <class T>
+ModelRows<T> bring_rows(const Communicator& comm, const CpModel<T>& model, const std::vector<std::vector<std::int64_t>>& indices) {
+    ModelRows<T> result;
+    for (int m = 0; m < model.order(); ++m) {
+        std::vector<std::int64_t> wanted;
+        comm.agree([&] { wanted = indices[m]; });
+        const auto needed = decompose::needed_rows(comm, model.rows(m), std::move(wanted));
+        const auto bring = [&](std::vector<Buffer<T>>& to, const std::vector<T>& from, int columns) {
+            std::unique_ptr<decompose::RowExchange<T>> exchange;
+            comm.agree([&] {
+                to.emplace_back(needed.rows.count() * columns);
+                exchange = std::make_unique<decompose::RowExchange<T>>(comm, needed.rows, columns);
+            });
+            needed.template bring<T>(*exchange, {from.data(), std::ssize(from) / columns, columns, columns},
+                                     {to.back().data(), needed.rows.count(), columns, columns});
+        };
+        bring(result.factors, model.factor(m), model.rank());
+        if (model.has_biases()) bring(result.biases, model.bias(m), 1);
+        comm.agree([&] { result.needed.push_back(needed); });
+    }
+    return result;
+}
+
+/// The element `x` of a model with these rows. @param is_known gets whether the model has all of its rows
+template <class T>
+double element_of(const CpModel<T>& model, const ModelRows<T>& rows, std::size_t x, std::vector<double>& product, bool& is_known) {
+    double sum = model.mean();
+    is_known = true;
+    std::copy(model.lambda().begin(), model.lambda().end(), product.begin());
+    for (std::size_t m = 0; m < rows.needed.size(); ++m) {
+        const auto row = rows.needed[m].local[x];
+        if (row == decompose::unmapped) {
+            is_known = false;
+            continue;
+        }
+        if (!rows.biases.empty()) sum += static_cast<double>(rows.biases[m][row]);
+        const T* const factor = rows.factors[m].data() + static_cast<std::int64_t>(row) * model.rank();
+        for (std::size_t r = 0; r < product.size(); ++r) product[r] *= static_cast<double>(factor[r]);
+    }
+    if (is_known)
+        for (double p : product) sum += p;
+    return sum;
+}
+
+/// The elements at checked indices; adds how many have unknown rows to `unknown`. Collective.
+template <class T>
+std::vector<double> elements_at(const Communicator& comm, const CpModel<T>& model, const std::vector<std::vector<std::int64_t>>& indices,
+                                std::int64_t& unknown) {
+    const auto rows = bring_rows(comm, model, indices);
+    std::vector<double> result;
+    comm.agree([&] {
+        result.resize(indices[0].size());
+        std::int64_t missing = 0;
+#pragma omp parallel reduction(+ : missing)
+        {
+            std::vector<double> product(model.lambda().size());
+#pragma omp for schedule(static)
+            for (std::size_t x = 0; x < result.size(); ++x) {
+                bool is_known = true;
+                result[x] = element_of(model, rows, x, product, is_known);
+                missing += is_known ? 0 : 1;
+            }
+        }
+        unknown += missing;
+    });
+    return result;
+}
+
+/// The lines of a rank's part of a text.
+struct QueryLines {
+    std::vector<std::vector<std::int64_t>> indices;  ///< by mode, as they stand in the text
+    std::vector<double> values{};
+    std::vector<std::int64_t> numbers{};  ///< of the lines, from 1 in this part
+    std::int64_t lines = 0;
+    std::size_t columns = 0;  ///< of the first line
+    io::LineError error{};
+};
+
+/// Takes a line with indices; returns what is wrong with it.
+std::string take_line(std::string_view line, QueryLines& to) {
+    const auto words = io::words_of(io::without_comment(line, '#'));
+    if (words.empty()) return "";
+    const auto order = to.indices.size();
+    if (words.size() != order && words.size() != order + 1)
+        return std::to_string(words.size()) + " columns; a line has " + std::to_string(order) +
+               " indices, as many as the model has modes, and may have a value behind them";
+    if (to.columns == 0) to.columns = words.size();
+    if (words.size() != to.columns)
+        return std::to_string(words.size()) + " columns, and another line has " + std::to_string(to.columns) +
+               "; give a value on all lines, or on none";
+    for (std::size_t m = 0; m < order; ++m) {
+        std::int64_t index = 0;
+        if (io::careful_value(words[m], index) != io::ValueKind::fine || index < 0)
+            return io::quoted(words[m]) + " is no index; an index is a whole number, 0 or larger";
+        to.indices[m].push_back(index);
+    }
+    to.numbers.push_back(to.lines);
+    if (words.size() == order) return "";
+    double value = 0;
+    if (io::careful_value(words[order], value) != io::ValueKind::fine) return io::quoted(words[order]) + " is no finite number";
+    to.values.push_back(value);
+    return "";
+}
+
+/// This rank's lines; of compressed text rank 0 has all. Local.
+QueryLines read_lines(const io::InputFile& file, bool is_compressed, std::size_t order) {
+    QueryLines found{.indices = std::vector<std::vector<std::int64_t>>(order)};
+    std::unique_ptr<io::ByteSource> source;
+    if (!is_compressed) source = std::make_unique<io::FileLines>(io::FileLines::part_of(file));
+    if (is_compressed && file.comm().rank() == 0) source = io::text_source(file, true);
+    if (!source) return found;
+    io::LineBlocks blocks(*source, io::LineReader::block_bytes);
+    for (auto block = blocks.next(); !block.empty(); block = blocks.next())
+        while (!block.empty()) {
+            const auto end = block.find('\n');
+            ++found.lines;
+            if (found.error.line == io::LineError::none)
+                if (auto wrong = take_line(block.substr(0, end), found); !wrong.empty()) found.error = {found.lines, std::move(wrong)};
+            block.remove_prefix(end + 1);
+        }
+    return found;
+}
+
+/// Whether the text is compressed, as rank 0 sees it. Collective. @throws InvalidArgument on every rank if it is no text
+bool is_compressed_text(const io::InputFile& file) {
+    return from_first_rank(file.comm(), [&] {
+        std::vector<std::byte> beginning(static_cast<std::size_t>(std::min<std::int64_t>(file.size(), 64)));
+        file.read(0, beginning.data(), beginning.size());
+        if (const auto foreign = io::foreign_form(beginning); !foreign.empty())
+            throw InvalidArgument(file.path() + ": the file is " + foreign + "; indices are read from text, also compressed by gzip");
+        return io::is_gzip(beginning);
+    });
+}
+
+/// All lines, their numbers those of the text, with the same number of columns on all ranks. Collective.
+QueryLines read_queries(const Communicator& comm, const std::string& path, std::size_t order, PredictionReport& report) {
+    const io::InputFile file(comm, path);
+    const bool is_compressed = is_compressed_text(file);
+    QueryLines found;
+    comm.agree([&] { found = read_lines(file, is_compressed, order); });
+    const auto before = io::sum_before(comm, found.lines, &report.lines);
+    for (auto& number : found.numbers) number += before;
+    if (found.error.line != io::LineError::none) found.error.line += before;
+    const auto columns = gathered(comm, std::vector<std::size_t>{found.columns});
+    const auto known = std::find_if(columns.begin(), columns.end(), [](auto c) { return c > 0; });
+    if (known != columns.end() && found.columns > 0 && found.columns != *known && !found.numbers.empty() &&
+        found.numbers[0] < found.error.line)
+        found.error = {found.numbers[0], std::to_string(found.columns) + " columns, and another line has " + std::to_string(*known) +
+                                             "; give a value on all lines, or on none"};
+    io::throw_first(comm, path, found.error);
+    if (known == columns.end()) throw InvalidArgument(path + ": there is no line with indices; give a line for each prediction");
+    report.has_values = *known == order + 1;
+    return found;
+}
+
+/// Makes indices count from 0, and refuses those outside. Collective.
+template <class T>
+void settle_base(const Communicator& comm, const std::string& path, const CpModel<T>& model, IndexBase base, QueryLines& lines,
+                 PredictionReport& report) {
+    std::int64_t zeros = 0;
+    for (const auto& mode : lines.indices) zeros += std::count(mode.begin(), mode.end(), 0);
+    report.index_base = base == IndexBase::zero || (base == IndexBase::detect && comm.sum(zeros) > 0) ? 0 : 1;
+    for (auto& mode : lines.indices)
+        for (auto& index : mode) index -= report.index_base;
+    io::LineError error;
+    if (const auto outside = index_outside(model.lengths(), lines.indices, report.index_base))
+        error = {lines.numbers[outside->first], outside->second + "; give indices as the tensor had them (--base says how they count)"};
+    io::throw_first(comm, path, error);
+}
+
+}  // namespace
+
+template <class T>
+std::vector<double> predict(const CpModel<T>& model, const std::vector<std::vector<std::int64_t>>& indices) {
+    const CollectiveCall call(ranks_of(model.world()), "predict", ModelArgument{&model});
+    const auto& comm = communicator_of(model.world(), "predict");
+    comm.agree([&] {
+        if (model.order() == 0) throw InvalidArgument("predict: the model has no modes");
+        if (std::ssize(indices) != model.order())
+            throw InvalidArgument("predict: indices of " + std::to_string(indices.size()) + " modes for a model of " +
+                                  std::to_string(model.order()) + "; give a list for each mode");
+        for (const auto& mode : indices)
+            if (mode.size() != indices[0].size())
+                throw InvalidArgument("predict: " + std::to_string(mode.size()) + " indices in a mode and " +
+                                      std::to_string(indices[0].size()) + " in another one; give as many for each");
+        if (const auto outside = index_outside(model.lengths(), indices, 0)) throw InvalidArgument("predict: " + outside->second);
+    });
+    std::int64_t unknown = 0;
+    return elements_at(comm, model, indices, unknown);
+}
+
+template <class T>
+PredictionReport predict_file(const CpModel<T>& model, const std::string& path, const std::string& output, IndexBase base) {
+    const CollectiveCall call(ranks_of(model.world()), "predict_file", ModelArgument{&model}, path, output, base);
+    const auto& comm = communicator_of(model.world(), "predict_file");
+    comm.agree([&] {
+        if (model.order() == 0) throw InvalidArgument("predict_file: the model has no modes");
+    });
+    PredictionReport report;
+    auto lines = read_queries(comm, path, model.lengths().size(), report);
+    settle_base(comm, path, model, base, lines, report);
+    std::int64_t unknown = 0;
+    const auto found = elements_at(comm, model, lines.indices, unknown);
+    report.predictions = comm.sum(std::ssize(found));
+    report.unknown = comm.sum(unknown);
+    if (report.has_values) {
+        double squares = sparse::blocked_sum(std::ssize(found), [&](std::int64_t x) {
+            const double e = lines.values[x] - found[x];
+            return e * e;
+        });
+        comm.sum(&squares, 1);
+        report.rmse = std::sqrt(squares / static_cast<double>(report.predictions));
+    }
+    const auto produce = [&](const std::function<void(std::string_view)>& take) {
+        constexpr std::size_t piece_bytes = std::size_t{1} << 18;
+        const auto& element = io::element_text(ElementType::float64);
+        std::string text;
+        for (std::size_t x = 0; x < found.size(); ++x) {
+            for (const auto& mode : lines.indices) text += std::to_string(mode[x] + report.index_base) + ' ';
+            element.append(text, reinterpret_cast<const std::byte*>(&found[x]));
+            text += '\n';
+            if (text.size() < piece_bytes) continue;
+            take(text);
+            text.clear();
+        }
+        take(text);
+    };
+    if (!output.empty()) {
+        io::prepare_text(comm, output, output.ends_with(".gz"), produce)->publish();
+        return report;
+    }
+    std::vector<char> mine;
+    comm.agree([&] { produce([&](std::string_view text) { mine.insert(mine.end(), text.begin(), text.end()); }); });
+    const auto all = gathered_on(comm, 0, mine);
+    comm.agree([&] { report.text.assign(all.begin(), all.end()); });
+    return report;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template std::vector<double> predict(const CpModel<T>&, const std::vector<std::vector<std::int64_t>>&);                                \
+    template PredictionReport predict_file(const CpModel<T>&, const std::string&, const std::string&, IndexBase);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
+
+}  // namespace arges
