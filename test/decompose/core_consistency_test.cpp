@@ -2,7 +2,7 @@
 #include "arges/core_consistency.hpp"
 
 #include "arges/error.hpp"
-#include "base/splitmix.hpp"
+#include "support/drawn_numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,6 @@
 
 namespace arges::test {
 namespace {
-
-double number(std::uint64_t seed, std::uint64_t a) { return 2 * unit_interval(splitmix(splitmix(seed) ^ a)) - 1; }
 
 /// A model of these elements, rows dealt out to the ranks in turn.
 CpModel<double> model_of(const World& world, const std::vector<std::int64_t>& lengths, const std::vector<double>& lambda,
@@ -28,14 +26,14 @@ CpModel<double> model_of(const World& world, const std::vector<std::int64_t>& le
 }
 
 double random_element(std::size_t mode, std::int64_t row, std::size_t column) {
-    return number(mode + 1, static_cast<std::uint64_t>(row) * 10 + column);
+    return drawn_number(mode + 1, static_cast<std::uint64_t>(row) * 10 + column);
 }
 
 /// With unit vectors as factors the core is a corner of the tensor.
 TEST(CoreConsistency, FollowsTheDefinition) {
     const World world;
     Tensor<double> X(world, {5, 4, 6}, "X");
-    X.fill([&](Index i) { return number(7, static_cast<std::uint64_t>(X.key(i))); });
+    X.fill([&](Index i) { return drawn_number(7, static_cast<std::uint64_t>(X.key(i))); });
     const std::vector<double> lambda{2, 1.5};
     const auto model = model_of(world, X.extents(), lambda,
                                 [](auto, auto row, auto column) { return row == static_cast<std::int64_t>(column) ? 1.0 : 0.0; });

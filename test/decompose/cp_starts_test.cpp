@@ -3,8 +3,8 @@
 #include "decompose/tensor_of.hpp"
 
 #include "arges/error.hpp"
-#include "base/splitmix.hpp"
 #include "decompose/cp/assignment.hpp"
+#include "support/drawn_numbers.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,6 @@
 
 namespace arges::test {
 namespace {
-
-double number(std::uint64_t seed, std::uint64_t a) { return 2 * unit_interval(splitmix(splitmix(seed) ^ a)) - 1; }
 
 CpOptions with_starts(int starts, CpAlgorithm algorithm = CpAlgorithm::als) {
     CpOptions options;
@@ -32,7 +30,7 @@ TEST(BestAssignment, IsTheBestOfAll) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         const int columns = 1 + static_cast<int>(seed % 6), rows = std::max(1, columns - static_cast<int>(seed % 3));
         std::vector<double> values;
-        for (int i = 0; i < rows * columns; ++i) values.push_back(std::round(4 * number(seed, static_cast<std::uint64_t>(i))));
+        for (int i = 0; i < rows * columns; ++i) values.push_back(std::round(4 * drawn_number(seed, static_cast<std::uint64_t>(i))));
         const auto sum = [&](const std::vector<int>& partners) {
             double total = 0;
             for (int r = 0; r < rows; ++r) total += values[static_cast<std::size_t>(r * columns + partners[static_cast<std::size_t>(r)])];
@@ -62,7 +60,7 @@ CpModel<double> dealt(const World& world, const std::vector<int>& order, std::in
         for (std::int64_t i = 0; i < lengths[m]; ++i) {
             if ((i + offset) % world.size() != world.rank()) continue;
             rows[m].push_back(i);
-            for (int c : order) factors[m].push_back((m < 2 ? sign : 1) * number(m + 1, static_cast<std::uint64_t>(10 * i + c)));
+            for (int c : order) factors[m].push_back((m < 2 ? sign : 1) * drawn_number(m + 1, static_cast<std::uint64_t>(10 * i + c)));
         }
     return {world, lengths, lambda, rows, factors};
 }
@@ -128,7 +126,7 @@ TEST(CpStarts, AreThoseOfTheirSeeds) {
     for (auto algorithm : {CpAlgorithm::als, CpAlgorithm::nonnegative, CpAlgorithm::opt}) {
         check_starts(tensor_of<double>(world, whole), algorithm);
         Tensor<double> dense(world, {6, 7, 5}, "D");
-        dense.fill([&](Index i) { return std::abs(number(3, static_cast<std::uint64_t>(dense.key(i)))); });
+        dense.fill([&](Index i) { return std::abs(drawn_number(3, static_cast<std::uint64_t>(dense.key(i)))); });
         check_starts(dense, algorithm);
     }
 }

@@ -2,11 +2,11 @@
 #include "arges/tucker.hpp"
 
 #include "arges/error.hpp"
-#include "base/splitmix.hpp"
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "io/temporary_folder.hpp"
+#include "support/drawn_numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,6 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
-double number(std::uint64_t seed, std::uint64_t a) { return 2 * unit_interval(splitmix(splitmix(seed) ^ a)) - 1; }
-
 /// Smooth, with singular values that fall quickly, and noise.
 template <class T>
 Tensor<T> smooth(const World& world, const Lengths& lengths, double noise = 0) {
@@ -28,7 +26,7 @@ Tensor<T> smooth(const World& world, const Lengths& lengths, double noise = 0) {
         double sum = 0.3;
         for (std::size_t m = 0; m < i.size(); ++m)
             sum += static_cast<double>((i[m] + 1) * static_cast<std::int64_t>(m + 1)) / static_cast<double>(lengths[m]);
-        return static_cast<T>(1 / sum + noise * number(5, static_cast<std::uint64_t>(X.key(i))));
+        return static_cast<T>(1 / sum + noise * drawn_number(5, static_cast<std::uint64_t>(X.key(i))));
     });
     return X;
 }
@@ -67,7 +65,7 @@ TEST(DenseUnfolding, GivesGramMatricesAndProducts) {
     const World world;
     for (const auto& lengths : {Lengths{5, 7, 3}, Lengths{4, 1, 6, 2}, Lengths{17, 2}, Lengths{9}, Lengths{2, 3, 2, 3, 2}}) {
         Tensor<double> X(world, lengths, "X");
-        X.fill([&](Index i) { return std::floor(8 * number(3, static_cast<std::uint64_t>(X.key(i)))); });
+        X.fill([&](Index i) { return std::floor(8 * drawn_number(3, static_cast<std::uint64_t>(X.key(i)))); });
         const auto values = X.gather();
         for (int mode = 0; mode < X.order(); ++mode) {
             const auto m = static_cast<std::size_t>(mode);
@@ -82,7 +80,7 @@ TEST(DenseUnfolding, GivesGramMatricesAndProducts) {
             EXPECT_EQ(moved.tensor.gather(), values);
             const auto gram = decompose::mode_gram(moved.tensor, mode);
             std::vector<double> u;
-            for (std::int64_t x = 0; x < 2 * n; ++x) u.push_back(std::floor(4 * number(9, static_cast<std::uint64_t>(x))));
+            for (std::int64_t x = 0; x < 2 * n; ++x) u.push_back(std::floor(4 * drawn_number(9, static_cast<std::uint64_t>(x))));
             const auto product = Tensor<double>(decompose::mode_product(*moved.tensor.state(), mode, u.data(), 2)).gather();
             for (std::int64_t i = 0; i < n && world.rank() == 0; ++i)
                 for (std::int64_t j = 0; j <= i; ++j) {
@@ -157,7 +155,7 @@ TEST(DenseTucker, RecoversPlantedRanks) {
             double sum = 0;
             for (std::uint64_t r = 0; r < 2; ++r) {
                 double product = 1;
-                for (std::size_t m = 0; m < i.size(); ++m) product *= number(m + 10 * r, static_cast<std::uint64_t>(i[m]));
+                for (std::size_t m = 0; m < i.size(); ++m) product *= drawn_number(m + 10 * r, static_cast<std::uint64_t>(i[m]));
                 sum += product;
             }
             return sum;

@@ -3,6 +3,7 @@
 
 #include "arges/tucker.hpp"
 #include "base/splitmix.hpp"
+#include "support/drawn_numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +17,6 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
-double number(std::uint64_t seed, std::uint64_t a) { return 2 * unit_interval(splitmix(splitmix(seed) ^ a)) - 1; }
-
 std::int64_t product(const Lengths& numbers) {
     std::int64_t result = 1;
     for (auto n : numbers) result *= n;
@@ -30,18 +29,18 @@ Tensor<double> planted(const World& world, const Lengths& lengths, const Lengths
     Tensor<double> core(world, ranks, "core"), X(world, lengths, "X");
     core.fill([&](Index i) {
         const auto steps = std::accumulate(i.begin(), i.end(), std::int64_t{0});
-        return std::pow(decay, static_cast<double>(steps)) * number(seed, static_cast<std::uint64_t>(core.key(i)));
+        return std::pow(decay, static_cast<double>(steps)) * drawn_number(seed, static_cast<std::uint64_t>(core.key(i)));
     });
     const std::string small = std::string("abcdef").substr(0, lengths.size()), large = std::string("ijklmn").substr(0, lengths.size());
     Expression<double> all = core[small];
     for (std::size_t m = 0; m < lengths.size(); ++m) {
         Tensor<double> factor(world, {lengths[m], ranks[m]}, "factor");
-        factor.fill([&](Index i) { return number(seed + 100 * (m + 1), static_cast<std::uint64_t>(factor.key(i))); });
+        factor.fill([&](Index i) { return drawn_number(seed + 100 * (m + 1), static_cast<std::uint64_t>(factor.key(i))); });
         all = all * factor[std::string{large[m], small[m]}];
     }
     X[large] = all;
     Tensor<double> E(world, lengths, "E");
-    E.fill([&](Index i) { return number(seed + 7, static_cast<std::uint64_t>(E.key(i))); });
+    E.fill([&](Index i) { return drawn_number(seed + 7, static_cast<std::uint64_t>(E.key(i))); });
     X[large] += (noise * X.norm() / E.norm()) * E[large];
     return X;
 }
@@ -73,7 +72,7 @@ TEST(SmallestCore, IsThatOfAllLeadingParts) {
         core.fill([&](Index i) {
             double scale = 1;
             for (auto k : i) scale *= std::pow(0.6 + 0.03 * static_cast<double>(seed), static_cast<double>(k));
-            return scale * number(seed, static_cast<std::uint64_t>(core.key(i)));
+            return scale * drawn_number(seed, static_cast<std::uint64_t>(core.key(i)));
         });
         const auto values = core.gather();
         double norm = 0;
