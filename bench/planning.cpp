@@ -153,7 +153,7 @@ void run(std::int64_t ranks, const Case& c) {
     for (const auto& term : kept_terms(state)) {
         const auto& product = term->product();
         Cost cost{0, 0, 0, text_of(product)};
-        cost.choose = milliseconds([&] { const PreparedTerm planned(state, product, 1, memory_per_rank); });
+        cost.choose = milliseconds([&] { const PreparedTerm planned(state, product, 1, FreeMemory{memory_per_rank}); });
         std::vector<Movement> all;
         for (const auto& step : term->plan().steps)
             for (auto& movement : movements(step)) all.push_back(std::move(movement));
@@ -169,7 +169,7 @@ void run(std::int64_t ranks, const Case& c) {
     for (const auto& statement : statements_of(evaluations.first)) {
         Cost cost{0, 0, 0, text_of(statement.front()) + ", " + std::to_string(statement.size()) + " terms"};
         cost.choose = milliseconds([&] {
-            for (const auto& product : statement) const PreparedTerm planned(state, product, 1, memory_per_rank);
+            for (const auto& product : statement) const PreparedTerm planned(state, product, 1, FreeMemory{memory_per_rank});
         });
         statement_costs.push_back(std::move(cost));
     }
