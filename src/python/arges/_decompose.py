@@ -277,11 +277,11 @@ def complete(
             partition_file=str(partition_file), save_partition=str(save_partition), seconds=_seconds(seconds),
         )
     )  # fmt: skip
-    held = None
+    held: Tensor | None = None
     if validation is not None:
-        held = asarray(validation)
-        own.world.agree(lambda: _refuse_sums(held, duplicates))
-        held = held.astype(own.dtype)
+        judged = asarray(validation)
+        own.world.agree(lambda: _refuse_sums(judged, duplicates))
+        held = judged.astype(own.dtype)
     found = _cp_model("complete", own, options, progress, start, held)
     found.report["duplicates"] = given._joined
     _warn_of_predictions(found.report, own.world.rank)
