@@ -112,6 +112,17 @@ TEST_F(ProgramsOnADevice, ItsMemoryHasALimit) {
          {{"tucker", "x.npy", "--ranks", "3", "--device-memory", "1G"}, cli::exit_usage, "--device-memory requires --device"}});
 }
 
+/// What is measured of a device is what plans for machines with such devices rest on.
+TEST_F(ProgramsOnADevice, ItsRatesAreMeasured) {
+    const auto file = folder / "machine.conf";
+    const auto measured = parsed(run_program({"calibrate", "--device", "cuda", "--output", file.c_str(), "--json"}));
+    for (const char* name : {"device_flops_per_second", "device_copied_bytes_per_second", "device_link_bytes_per_second",
+                             "device_call_seconds", "device_listed_element_seconds", "device_memory_bytes"})
+        EXPECT_GT(measured.at(name).get<double>(), 0) << name;
+    const auto plan = parsed(run_program({"plan", "ij,jk->ik", "--sizes", "i=2000,j=2000,k=2000", "--machine", file.c_str(), "--json"}));
+    EXPECT_TRUE(plan["steps"][0].contains("place"));
+}
+
 TEST(ProgramsWithoutADevice, SayWhatIsMissing) {
     const auto outcome = run_program({"cc", water, "--method", "mp2", "--device", "cuda"});
     if (outcome.code == cli::exit_success) GTEST_SKIP() << "there is a device";
