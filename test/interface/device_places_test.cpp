@@ -17,7 +17,7 @@ protected:
     /// With a host on which products take long.
     World world_with(std::int64_t bytes) const {
         MachineModel machine;
-        machine.flops_per_second = 1e8;
+        machine.flops_per_second = 1e5;
         return World(machine, Device(DeviceKind::cuda, bytes));
     }
     static bool is_on_device(const AnyTensor& tensor) { return tensor.kernels().space != nullptr; }
@@ -46,7 +46,7 @@ TEST_F(DevicePlaces, ProductsLargerThanTheDeviceAreComputedThereInWindows) {
     wanted["ij"] = filled(host, "A", 1)["ik"] * filled(host, "B", 2)["kj"];
     const auto whole = wanted.gather();
     const auto bytes = n * n * 8 / host.size();
-    for (const std::int64_t limit : {16 * bytes, bytes, bytes / 2, bytes / 5}) {
+    for (const std::int64_t limit : {64 * bytes, bytes, bytes / 2, bytes / 5}) {
         const World world = world_with(limit);
         const auto A = filled(world, "A", 1), B = filled(world, "B", 2);
         Tensor<double> C(world, {n, n}, Symmetry(), "C");
