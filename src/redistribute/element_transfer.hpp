@@ -10,23 +10,18 @@
 
 namespace arges {
 
-/// Elements to read.
-struct SourceArray {
-    SourceArray(const void* array, const ElementKernels* own_kernels = nullptr) : elements(array), kernels(own_kernels) {}
+/// Elements at an address, which may have a table of their own: they have another type than the others, or lie in another memory.
+template <class Address>
+struct ElementArray {
+    ElementArray(Address array, const ElementKernels* own_kernels = nullptr) : elements(array), kernels(own_kernels) {}
     const ElementKernels& kernels_or(const ElementKernels& others) const { return kernels != nullptr ? *kernels : others; }
 
-    const void* elements;
-    const ElementKernels* kernels;  ///< null: the elements have the type of those that are written
+    Address elements;
+    const ElementKernels* kernels;  ///< null: that of whatever works with them
 };
 
-/// Elements to write.
-struct TargetArray {
-    TargetArray(void* array, const ElementKernels* own_kernels = nullptr) : elements(array), kernels(own_kernels) {}
-    const ElementKernels& kernels_or(const ElementKernels& others) const { return kernels != nullptr ? *kernels : others; }
-
-    void* elements;
-    const ElementKernels* kernels;  ///< null: those of what writes them
-};
+using SourceArray = ElementArray<const void*>;
+using TargetArray = ElementArray<void*>;
 
 /// The memory of both, or that of the host, which kernels of either reach.
 inline const MemorySpace* common_space(const ElementKernels& from, const ElementKernels& to) {
