@@ -15,6 +15,7 @@
 #include "arges/forecast.hpp"
 #include "arges/group_mapping.hpp"
 #include "arges/linalg.hpp"
+#include "arges/loss.hpp"
 #include "arges/machine.hpp"
 #include "arges/model_items.hpp"
 #include "arges/mpi_session.hpp"

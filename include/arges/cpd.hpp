@@ -3,6 +3,7 @@
 /// r) ...
 #pragma once
 
+#include "arges/loss.hpp"
 #include "arges/sparse_tensor.hpp"
 #include "arges/tensor.hpp"
 
@@ -20,7 +21,8 @@ namespace arges {
 enum class CpAlgorithm : std::uint8_t {
     als,          ///< alternating least squares
     nonnegative,  ///< alternating least squares by columns, with factors of no negative element (HALS)
-    opt           ///< all factors at once, by L-BFGS
+    opt,          ///< all factors at once, by L-BFGS
+    sgd           ///< all factors at once, by stochastic gradients of samples of the elements; sparse tensors
 };
 
 /// What to decompose into, and how. The texts are those of `arges cpd`. Distribution, grid, policy, rows, format and partition
@@ -57,6 +59,10 @@ struct CpOptions {
     /// expected to take 10 s in all, by a count of flops that depends on tensor and options only; one where the tolerance is 0 or with
     /// pairwise perturbation. One where there is a model to start from.
     int starts = 1;
+    Loss loss{};  ///< what is minimized: see cp_decompose(); others than gaussian by opt and sgd
+    /// Elements that are not stored, of dense tensors those that are not a number (NaN), are unknown: the model is of the others only.
+    /// Otherwise elements that are not stored are zeros, and NaN is refused.
+    bool missing = false;
 };
 
 /// Throw InvalidArgument, with the names that there are, for a text that is none of CpOptions::policy. Local.
@@ -99,6 +105,7 @@ struct CpIteration {
     CpStep step = CpStep::exact;       ///< how products were found; the last iteration is always exact
     int start = 1;                     ///< to which it belongs, from 1
     int starts = 1;                    ///< that there are to be
+    double loss = 0;                   ///< with a loss or missing elements: its sum over the known elements
 };
 
 /// One of the starts of a decomposition.
@@ -203,7 +210,9 @@ private:
 template <class T>
 struct CpResult {
     CpModel<T> model;                                 ///< what was found
-    double fit = 0;                                   ///< 1 - |X - model| / |X|
+    double fit = 0;                                   ///< 1 - |X - model| / |X|, or what cp_decompose() says of losses
+    double loss = 0;                                  ///< with a loss or missing elements: its sum over the known elements
+    std::int64_t known = 0;                           ///< likewise: elements that are known
     int iterations = 0;                               ///< that were made
     bool converged = false;                           ///< the tolerance was reached; opt: or no step makes the residual smaller
     StopReason stop_reason = StopReason::iterations;  ///< why there was no further iteration
@@ -249,7 +258,21 @@ CpMatch match_components(const CpModel<T>& a, const CpModel<T>& b);
 
 /// Decomposes a sparse tensor. With several starts (CpOptions::starts) it is distributed once; a start that diverges is left out, unless
 /// all do. Collective.
-/// @param tensor   what to decompose; elements that are not stored are zero
+///
+/// Missing elements (CpOptions::missing): als solves each row's own normal equations over its known elements (Tomasi, Bro, *PARAFAC and
+/// missing values*, Chemom. Intell. Lab. Syst. 75, 2005), nonnegative the same by columns, opt minimizes over all factors at once (Acar,
+/// Dunlavy, Kolda, Morup, *Scalable tensor factorizations for incomplete data*, Chemom. Intell. Lab. Syst. 106, 2011). For predictions see
+/// complete().
+///
+/// Losses (CpOptions::loss; Hong, Kolda, Duersch, SIAM Review 62, 2020): opt and sgd minimize the sum of f(x, m) over the known elements,
+/// plus the regularization's part. opt goes through all of them; where elements that are not stored are zeros this is possible for gaussian
+/// and poisson, whose sums over zeros are known from sums of columns. sgd takes samples of zeros (Kolda, Hong, *Stochastic gradients for
+/// large-scale tensor decomposition*, SIAM J. Math. Data Sci. 2, 2020): in an iteration it goes through all stored elements once, in
+/// batches, each with as many elements of the whole index space by a hash of the seed, and takes steps by Adam; an iteration after which
+/// the loss, with zeros estimated from a fixed sample, is larger is taken back, and steps become shorter. The fit of a loss is the part
+/// that the model takes away of what the best constant leaves above the least loss that there can be: 0 for that constant, 1 for a model
+/// that is the tensor.
+/// @param tensor   what to decompose; elements that are not stored are zero, or unknown where the options have missing elements
 /// @param options  how
 /// @param progress called on every rank after each iteration: any function that can be called as a CpProgress
 /// @param start    factors to start from instead of random ones, of the same lengths and rank; nullptr: none
@@ -275,6 +298,9 @@ CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, con
 /// operators, with the second-order correction, until a factor has gone further than the threshold. Their fits are estimates.
 /// The operators take the memory of R matrices for each pair of modes. Iterations end only with two exact ones in a row whose
 /// fit differs by less than the tolerance, or with an exact one as the last that is allowed.
+///
+/// Missing elements and losses are those of sparse tensors. als and nonnegative fill unknown elements with those of the model before each
+/// iteration (Tomasi, Bro, 2005), in a copy of the tensor; opt has derivatives there.
 /// @throws InvalidArgument for options that do not fit together, or for a tensor with zeros only or with elements that are not
 /// finite; Error
 ///         where the iteration diverges; OutOfMemory

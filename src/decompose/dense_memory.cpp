@@ -3,6 +3,7 @@
 
 #include "base/buffer.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
+#include "decompose/cp/known_block.hpp"
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
@@ -188,6 +189,7 @@ FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank) {
 MemoryTally dense_cp_memory(std::int64_t element_bytes, const Layout& layout, std::int64_t rank, const CpOptions& options, int threads) {
     MemoryTally tally;
     tally.hold(array_memory(layout.local_size(rank) * element_bytes));
+    if (has_loss(options)) tally.hold(known_block_memory(element_bytes, layout, rank, options.rank, threads));
     tally.add(dense_operator_memory(element_bytes, layout, rank, options.rank, options.pairwise_perturbation));
     tally.add(factors_memory(dense_factor_rows(layout, rank), options, element_bytes, threads, 0));
     return tally;

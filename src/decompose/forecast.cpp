@@ -3,6 +3,7 @@
 #include "arges/tensor_io.hpp"
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/cp/cp_driver.hpp"
+#include "decompose/cp/cp_known.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
@@ -38,7 +39,9 @@ bool SparseFileForecast::is_distinct() const { return outline_->shape.is_distinc
 std::int64_t SparseFileForecast::bytes() const { return io::reading_memory(outline_->shape, outline_->entries_of_rank()).peak(); }
 
 std::int64_t SparseFileForecast::bytes(const CpOptions& options) const {
-    const auto share = share_of(*outline_, options.distribution.starts_with("coarse"), options.rank);
+    const auto distribution =
+        decompose::has_loss(options) ? decompose::element_distribution(options, outline_->shape.ranks) : options.distribution;
+    const auto share = share_of(*outline_, distribution.starts_with("coarse"), options.rank);
     const auto chosen = decompose::with_starts(options, outline_->shape.lengths.size(), outline_->entries, false);
     return decompose::cp_memory(share, chosen, omp_get_max_threads()).peak();
 }

@@ -8,6 +8,7 @@
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/completion/held_out.hpp"
 #include "decompose/cp/cp_driver.hpp"
+#include "decompose/cp/cp_known.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "sparse/mttkrp.hpp"
 #include "sparse/ttmc.hpp"
@@ -18,9 +19,6 @@
 
 namespace arges::decompose {
 
-namespace {
-
-/// Choosing a distribution and bringing nonzeros into it.
 MemoryTally distributing_memory(const SparseShare& share, const std::string& distribution, bool from_file) {
     const auto choice = choice_memory(share, distribution, from_file);
     MemoryTally tally;
@@ -29,6 +27,8 @@ MemoryTally distributing_memory(const SparseShare& share, const std::string& dis
     tally.add(distribution_memory(share));
     return tally;
 }
+
+namespace {
 
 sparse::Format format_of(const SparseShare& share, std::size_t set, sparse::Format wanted) {
     if (wanted != sparse::Format::automatic) return wanted;
@@ -67,6 +67,7 @@ std::int64_t kernel_memory(const SparseShare& share, sparse::Format format, int 
 }  // namespace
 
 MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads) {
+    if (has_loss(options)) return element_cp_memory(share, options, threads);
     const auto format = sparse::parse_format(options.format);
     auto tally = distributing_memory(share, options.distribution, !options.partition_file.empty());
     tally.add(sparse_operator_memory(share, format, threads));

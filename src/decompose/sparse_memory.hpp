@@ -11,7 +11,12 @@
 #include "base/memory_tally.hpp"
 #include "decompose/distribution/sparse_share.hpp"
 
+#include <string>
+
 namespace arges::decompose {
+
+/// Memory of choosing a distribution and bringing nonzeros into it. Pure.
+MemoryTally distributing_memory(const SparseShare& share, const std::string& distribution, bool from_file);
 
 /// Memory of cp_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound; what it holds at the end is the model.
 /// Pure.

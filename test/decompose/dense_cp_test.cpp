@@ -266,7 +266,8 @@ TEST(PairwisePerturbation, IsRightToTheSecondOrder) {
     double errors[2] = {};
     for (int k = 0; k < 2; ++k) {
         const double step = k == 0 ? 0.02 : 0.01;
-        DenseCpOperator<double> op(X, 2, 0.5);
+        const HostElements here(*X.state());
+        DenseCpOperator<double> op(X.world().state()->communicator(), X.state()->layout, here.of<double>(), 2, 0.5);
         CpState<double> state{Factors<double>(op, 1), {1, 1}, 0};
         const auto place = [&](double size) {
             for (int m = 0; m < 4; ++m) {

@@ -21,7 +21,8 @@ template <class T>
 class Als : public CompletionMethod<T> {
 public:
     Als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
-        : factors_(factors), regularization_(options.regularization), updates_(factors, nonzeros.folds && factors.comm().size() > 1) {
+        : factors_(factors), regularization_(options.regularization),
+          updates_(factors.comm(), nonzeros.rows, factors.columns(), nonzeros.folds && factors.comm().size() > 1) {
         factors.comm().agree([&] {
             for (int m = 0; m < factors.order(); ++m) {
                 by_row_.push_back(elements_by_row(set_of(nonzeros, m), m));
@@ -36,9 +37,10 @@ public:
     double iterate() override {
         for (const auto& by_row : by_row_) {
             const auto& counts = factors_.counts(by_row.mode);
-            updates_.run(by_row, [&](RowEquations& equations, std::int64_t row, T* numbers) {
+            updates_.run(by_row, factors_, factors_.communication_seconds(), [&](RowEquations& equations, std::int64_t row, T* numbers) {
                 equations.solve(regularization_ * counts[row], numbers);
             });
+            factors_.expand(by_row.mode);
         }
         factors_.balance();
         return start_sums().residual;
@@ -56,7 +58,8 @@ template <class T>
 class Sgd : public CompletionMethod<T> {
 public:
     Sgd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
-        : options_(options), factors_(factors), updates_(factors, nonzeros.folds && factors.comm().size() > 1),
+        : options_(options), factors_(factors),
+          updates_(factors.comm(), nonzeros.rows, factors.columns(), nonzeros.folds && factors.comm().size() > 1),
           rate_(options.learning_rate), batches_(options.batches) {
         for (int m = 0; m < factors.order(); ++m) {
             factors.comm().agree([&] {
@@ -85,10 +88,12 @@ public:
     double iterate() override {
         used_rate_ = rate_;
         for (auto b : batch_order())
-            for (const auto& by_row : batches_[b])
-                updates_.run(by_row, [&](const RowGradient& gradient, std::int64_t, T* numbers) {
-                    gradient.step(rate_, options_.regularization, numbers);
-                });
+            for (const auto& by_row : batches_[b]) {
+                updates_.run(
+                    by_row, factors_, factors_.communication_seconds(),
+                    [&](const RowGradient& gradient, std::int64_t, T* numbers) { gradient.step(rate_, options_.regularization, numbers); });
+                factors_.expand(by_row.mode);
+            }
         ++iterations_;
         const double loss = residual_ + options_.regularization * factors_.weighted_squares();
         factors_.balance();

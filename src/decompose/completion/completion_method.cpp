@@ -8,9 +8,6 @@
 
 namespace arges::decompose {
 
-namespace {
-
-/// Elements of every mode by row, from the sets that distribute() leaves.
 MemoryTally by_row_memory(const SparseShare& share) {
     MemoryTally tally;
     for (int m = 0; m < share.order(); ++m) {
@@ -22,12 +19,13 @@ MemoryTally by_row_memory(const SparseShare& share) {
     return tally;
 }
 
-/// Of RowUpdates, but for the sums of threads; so many numbers for each row.
 std::int64_t row_updates_memory(const SparseShare& share, std::int64_t numbers) {
     const auto bytes = numbers * std::int64_t{sizeof(double)};
     return array_memory(*std::max_element(share.rows.begin(), share.rows.end()) * bytes) +
            *std::max_element(share.shared.begin(), share.shared.end()) * bytes;
 }
+
+namespace {
 
 MemoryTally als_memory(const SparseShare& share, bool folds, int threads) {
     MemoryTally tally;

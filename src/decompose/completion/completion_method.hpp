@@ -35,6 +35,11 @@ public:
 /// @param share with what distribute() leaves, which is given up
 MemoryTally method_memory(const SparseShare& share, const CompletionOptions& options, int threads);
 
+/// Memory of the elements of every mode by row, made of the sets that distribute() leaves. Pure.
+MemoryTally by_row_memory(const SparseShare& share);
+/// Memory of RowUpdates, but for the sums of threads; so many numbers for each row. Pure.
+std::int64_t row_updates_memory(const SparseShare& share, std::int64_t numbers);
+
 /// The elements that serve a mode.
 template <class T>
 sparse::LocalNonzeros<T>& set_of(Distributed<T>& nonzeros, int mode) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int chunk = 64;  // columns for which a model's element is found at once
 
-/// The model's element at `index`.
+}  // namespace
+
 template <class T>
 double model_at(const Views<T>& factors, const std::uint32_t* index) {
     const int columns = factors[0].columns;
@@ -31,8 +32,6 @@ double model_at(const Views<T>& factors, const std::uint32_t* index) {
     }
     return sum;
 }
-
-}  // namespace
 
 template <class T>
 Elements<T> sorted_elements(const sparse::LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
@@ -131,6 +130,7 @@ double sum_of_squares(std::span<const T> values) {
     template Elements<T> sorted_elements(const sparse::LocalNonzeros<T>&, std::span<const int>);                                           \
     template RowElements<T> elements_by_row(const sparse::LocalNonzeros<T>&, int);                                                         \
     template void hadamard(const Views<T>&, const std::uint32_t*, int, double*);                                                           \
+    template double model_at(const Views<T>&, const std::uint32_t*);                                                                       \
     template FitSums fit_sums(const Elements<T>&, const Views<T>&);                                                                        \
     template double subtract_model(Elements<T>&, const Views<T>&);                                                                         \
     template double sum_of_squares(std::span<const T>);

@@ -54,6 +54,10 @@ MemoryTally row_elements_memory(std::int64_t element_bytes, std::int64_t count, 
 template <class T>
 void hadamard(const Views<T>& factors, const std::uint32_t* index, int but, double* h);
 
+/// The model's element at an element's rows. Local.
+template <class T>
+double model_at(const Views<T>& factors, const std::uint32_t* index);
+
 /// Sums over elements: of the squares of x - model, and of the model.
 struct FitSums {
     double residual = 0, model = 0;

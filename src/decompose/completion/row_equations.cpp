@@ -2,7 +2,6 @@
 // multiplied in tiles of 8 x 8 that stay in registers.
 #include "decompose/completion/row_equations.hpp"
 
-#include "decompose/cp/gram_solver.hpp"
 #include "linalg/small_matrices.hpp"
 
 #include <algorithm>
@@ -127,6 +126,16 @@ bool RowEquations::solve_by_elements(double regularization) {
     return true;
 }
 
+/// The matrix with both of its triangles.
+Gram RowEquations::whole(double regularization) {
+    if (kept_ > 0) multiply();
+    Gram result;
+    for (int c = 0; c < columns_; ++c)
+        for (int r = 0; r < columns_; ++r)
+            result.push_back(matrix_[static_cast<std::int64_t>(std::min(r, c)) * stride_ + std::max(r, c)] + (r == c ? regularization : 0));
+    return result;
+}
+
 const double* RowEquations::solve(double regularization) {
     const bool is_short = !is_multiplied_ && kept_ < columns_;
     if (!is_short || !solve_by_elements(regularization)) {
@@ -134,11 +143,7 @@ const double* RowEquations::solve(double regularization) {
         for (int c = 0; c < columns_; ++c) matrix_[static_cast<std::int64_t>(c) * (stride_ + 1)] += regularization;
         std::copy_n(matrix_.data(), matrix_.size(), factored_.data());
         if (!linalg::solve_positive(factored_.data(), columns_, stride_, right_.data(), noise * columns_)) {
-            Gram whole;
-            for (int c = 0; c < columns_; ++c)
-                for (int r = 0; r < columns_; ++r)
-                    whole.push_back(matrix_[static_cast<std::int64_t>(std::min(r, c)) * stride_ + std::max(r, c)]);
-            GramSolver(std::move(whole), columns_, std::numeric_limits<double>::epsilon())
+            GramSolver(whole(0), columns_, std::numeric_limits<double>::epsilon())
                 .solve(sparse::RowMatrix<double>{right_.data(), 1, columns_, columns_});
         }
     }

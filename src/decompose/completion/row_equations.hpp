@@ -3,6 +3,7 @@
 
 #include "base/buffer.hpp"
 #include "decompose/completion/elements.hpp"
+#include "decompose/cp/gram_solver.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -42,6 +43,12 @@ public:
         const double* const solution = solve(regularization);
         for (int c = 0; c < columns_; ++c) row[c] = static_cast<T>(solution[c]);
     }
+    /// Improves a row without negative elements by coordinate descent, likewise.
+    template <class T>
+    void improve_nonnegative(double regularization, T* row) {
+        const auto equations = whole(regularization);
+        decompose::improve_nonnegative(row, right_.data(), equations.data(), columns_);
+    }
 
 private:
     double* next_h();
@@ -49,6 +56,7 @@ private:
     void multiply();
     const double* solve(double regularization);
     bool solve_by_elements(double regularization);
+    Gram whole(double regularization);
 
     int columns_, stride_;       // columns, and with padding
     int block_ = 0;              // elements whose h are multiplied at once

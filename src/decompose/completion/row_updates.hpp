@@ -3,53 +3,58 @@
 
 #include "base/first_error.hpp"
 #include "base/stopwatch.hpp"
-#include "decompose/completion/completion_factors.hpp"
 #include "decompose/completion/elements.hpp"
+#include "decompose/cp/factors.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace arges::decompose {
 
-/// Updates rows of a factor. Sum is RowEquations or RowGradient.
+/// Sums over the elements of each row of a factor. Sum is RowEquations, RowGradient or RowLoss.
 template <class Sum, class T>
 class RowUpdates {
 public:
-    /// @param folds the elements of a row are on several ranks
-    RowUpdates(CompletionFactors<T>& factors, bool folds) : factors_(factors), folds_(folds) {
-        factors.comm().agree([&] {
+    /// @param rows  of the factors, by mode  @param folds the elements of a row are on several ranks  @param more  of a sum, but for
+    /// columns
+    template <class... More>
+    RowUpdates(const Communicator& comm, std::span<const ModeRows> rows, int columns, bool folds, const More&... more)
+        : comm_(comm), columns_(columns), folds_(folds) {
+        comm.agree([&] {
             std::int64_t most = 0;
-            for (int m = 0; m < factors.order(); ++m) most = std::max(most, factors.rows(m).count());
-            if (folds) packed_ = Buffer<double>(most * Sum::packed_count(factors.columns()));
-            for (int t = 0; t < omp_get_max_threads(); ++t) sums_.emplace_back(factors.columns());
+            for (const auto& mode : rows) most = std::max(most, mode.count());
+            if (folds) packed_ = Buffer<double>(most * Sum::packed_count(columns));
+            for (int t = 0; t < omp_get_max_threads(); ++t) sums_.emplace_back(columns, more...);
         });
     }
-    /// Calls update(sum, local row, its numbers) for each owned row that has elements, on several threads, then brings the rows of
-    /// other owners up to date. Collective.
+    /// Calls update(sum, local row, its numbers) for each owned row that has elements, on several threads. Collective.
+    /// @param seconds  of movements are added
     template <class F>
-    void run(const RowElements<T>& by_row, F&& update) {
-        const auto& comm = factors_.comm();
-        const auto matrix = factors_.matrix(by_row.mode);
+    void run(const RowElements<T>& by_row, FactorMatrices<T>& factors, double& seconds, F&& update) {
+        const auto& comm = comm_;
+        const auto matrix = factors.matrix(by_row.mode);
+        const auto views = factors.views();
         if (folds_) {
-            const int width = Sum::packed_count(factors_.columns());
+            const int width = Sum::packed_count(columns_);
             const sparse::RowMatrix<double> packed{packed_.data(), matrix.rows, width, width};
             std::fill_n(packed.data, packed.rows * width, 0.0);
             comm.agree([&] {
-                over_rows(by_row, [&](Sum& sum, std::uint32_t row) { sum.pack(packed.row(row)); });
-                exchange_ = std::make_unique<RowExchange<double>>(comm, factors_.rows(by_row.mode), width);
+                over_rows(by_row, views, [&](Sum& sum, std::uint32_t row) { sum.pack(packed.row(row)); });
+                exchange_ = std::make_unique<RowExchange<double>>(comm, factors.rows(by_row.mode), width);
             });
             const Stopwatch watch;
             exchange_->fold(packed);
-            factors_.communication_seconds() += watch.seconds();
+            seconds += watch.seconds();
             comm.agree([&] {
                 exchange_.reset();
                 FirstError error;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(static_cast <int>(sums_.size()))
-                for (std::int64_t row = 0; row < factors_.rows(by_row.mode).owned; ++row)
+                for (std::int64_t row = 0; row < factors.rows(by_row.mode).owned; ++row)
                     error.run([&] {
                         auto& sum = sums_[omp_get_thread_num()];
                         sum.unpack(packed.row(row));
@@ -58,9 +63,8 @@ public:
                 error.rethrow();
             });
         } else {
-            comm.agree([&] { over_rows(by_row, [&](Sum& sum, std::uint32_t row) { update(sum, row, matrix.row(row)); }); });
+            comm.agree([&] { over_rows(by_row, views, [&](Sum& sum, std::uint32_t row) { update(sum, row, matrix.row(row)); }); });
         }
-        factors_.expand(by_row.mode);
     }
 
 private:
@@ -69,8 +73,7 @@ private:
 
     /// Calls done(sum, local row) for the rows that have elements here.
     template <class F>
-    void over_rows(const RowElements<T>& by_row, F&& done) {
-        const auto views = factors_.views();
+    void over_rows(const RowElements<T>& by_row, const Views<T>& views, F&& done) {
         const auto& starts = by_row.starts;
         const int threads = sums_.size();
         std::vector<std::size_t> long_rows;
@@ -103,7 +106,8 @@ private:
         }
     }
 
-    CompletionFactors<T>& factors_;
+    const Communicator& comm_;
+    int columns_;
     bool folds_;
     Buffer<double> packed_;  // sums for all rows of a mode
     std::vector<Sum> sums_;  // by thread

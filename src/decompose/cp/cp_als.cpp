@@ -115,8 +115,6 @@ public:
     }
 
 private:
-    static constexpr int sweeps = 5;
-
     RowSums improve(int mode, const Gram& others) override {
         auto& factors = this->state_.factors;
         const int columns = this->tensor_.columns();
@@ -127,28 +125,12 @@ private:
         scale_columns(owned, this->state_.lambda);
         this->tensor_.comm().agree([&] { inner_.resize(owned.rows); });
 #pragma omp parallel for schedule(static)
-        for (std::int64_t i = 0; i < owned.rows; ++i) inner_[i] = improve_row(owned.row(i), product.row(i), others, columns);
+        for (std::int64_t i = 0; i < owned.rows; ++i) inner_[i] = improve_nonnegative(owned.row(i), product.row(i), others.data(), columns);
         RowSums sums{{}, std::accumulate(inner_.begin(), inner_.end(), 0.0)};
         this->tensor_.seconds().solve += watch.lap();
         this->tensor_.comm().agree([&] { sums.gram = gram_of<T>(owned); });
         this->tensor_.seconds().gram += watch.lap();
         return sums;
-    }
-
-    /// Coordinate descent for a row a >= 0 on a V a^T / 2 - a m^T; returns a m^T.
-    static double improve_row(T* a, const T* m, const Gram& v, int columns) {
-        const std::size_t n = columns;
-        for (int sweep = 0; sweep < sweeps; ++sweep)
-            for (std::size_t c = 0; c < n; ++c) {
-                const double diagonal = v[c * (n + 1)];
-                if (diagonal <= 0) continue;
-                double gradient = -static_cast<double>(m[c]);
-                for (std::size_t r = 0; r < n; ++r) gradient += static_cast<double>(a[r]) * v[r + c * n];
-                a[c] = static_cast<T>(at_least_zero(static_cast<double>(a[c]) - gradient / diagonal));
-            }
-        double inner = 0;
-        for (std::size_t c = 0; c < n; ++c) inner += static_cast<double>(a[c]) * m[c];
-        return inner;
     }
 
     Buffer<T> product_;
@@ -167,6 +149,7 @@ void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& s
         must_be_exact = must_be_exact || it == options.max_iterations;
         tensor.begin_iteration(state, must_be_exact);
         state.fit = alternation.iterate();
+        if (const auto fit = tensor.fit(state)) state.fit = *fit;
         const bool is_exact = tensor.step() == CpStep::exact;
         if (it > 1 && is_exact && was_exact && options.regularization == 0 && state.fit < before - rounding)
             throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " +

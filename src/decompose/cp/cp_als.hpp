@@ -28,6 +28,7 @@ struct CpState {
     Factors<T> factors;
     std::vector<double> lambda;
     double fit = 0;
+    double loss = 0;             ///< with missing elements or a loss: over the known elements
     bool is_stationary = false;  ///< of run_opt(): no step makes the function smaller
 };
 

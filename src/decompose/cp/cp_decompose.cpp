@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_driver.hpp"
+#include "decompose/cp/cp_known.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/cp/sparse_operator.hpp"
 #include "decompose/dense_memory.hpp"
@@ -140,6 +141,9 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
             throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
         if (start) decompose::check_cp_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
     });
+    const auto lengths = tensor.lengths();
+    const decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
+    if (decompose::has_loss(options)) return decompose::decompose_elements<T>(source, gives_up, task);
     Stopwatch watch;
     auto request = decompose::request_of(options, options.rank);
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
@@ -151,8 +155,8 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
                                     decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const bool folds = distributed.nonzeros.folds;
     SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(options.format), options.rank);
-    const auto lengths = tensor.lengths();
-    return decompose::run_cp<T>(op, {tensor.world(), source.title(), lengths, options, progress, start}, watch,
+    decompose::check_norm(source.title(), op.norm_squared());
+    return decompose::run_cp<T>(op, task, watch, decompose::iterations_of<T>(op, options.algorithm),
                                 [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t) {
                                     const auto& chosen = distributed.chosen;
                                     result.forecast_bytes = forecast;
@@ -194,6 +198,8 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
         check_dense(source.title(), tensor.extents(), options);
         if (start) decompose::check_cp_start(tensor.extents(), options.rank, start->lengths(), start->rank());
     });
+    const decompose::CpTask<T> task{tensor.world(), source.title(), tensor.extents(), options, progress, start};
+    if (decompose::has_loss(options)) return decompose::decompose_block(tensor, task);
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
     const auto place = decompose::plain_layout(tensor);
@@ -202,9 +208,11 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
         place.original_bytes + decompose::dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak(),
         source.shape().max_local_size() * std::int64_t{sizeof(T)}, "use more ranks, fewer components",
         decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
-    DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
+    const HostElements here(*plain.state());
+    DenseCpOperator<T> op(comm, plain.state()->layout, here.of<T>(), options.rank,
+                          options.pairwise_perturbation ? options.perturbation_threshold : 0);
     decompose::check_elements(tensor, op.norm_squared());
-    return decompose::run_cp<T>(op, {tensor.world(), source.title(), tensor.extents(), options, progress, start}, watch,
+    return decompose::run_cp<T>(op, task, watch, decompose::iterations_of<T>(op, options.algorithm),
                                 [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t sent) {
                                     result.forecast_bytes = forecast;
                                     result.sent_bytes_max = comm.maximum(sent);

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_als.hpp"
+#include "decompose/cp/element_loss.hpp"
 #include "decompose/stop.hpp"
 
 #include <algorithm>
@@ -32,16 +33,11 @@ std::string shape_text(const std::vector<std::int64_t>& lengths, int rank) {
 
 /// Takes the rows of a given model; other ranks may have them. Collective.
 template <class T>
-void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& state) {
+void start_from(const CpModel<T>& model, CpData<T>& tensor, CpState<T>& state) {
     const auto& comm = tensor.comm();
     state.lambda = model.lambda();
     state.factors.take(comm, model);
-    for (int m = 0; m < tensor.order(); ++m) {
-        Gram gram;
-        comm.agree([&] { gram = gram_of<T>(state.factors.owned(m)); });
-        sum_over_ranks(comm, gram);
-        state.factors.set_gram(m, std::move(gram));
-    }
+    for (int m = 0; m < tensor.order(); ++m) state.factors.make_gram(tensor, m);
 }
 
 /// Runs the iterations and keeps times.
@@ -49,16 +45,16 @@ template <class T>
 class Runner {
 public:
     /// @param since_start  began with the first of all starts @param start  number of this one, from 1
-    Runner(CpOperator<T>& tensor, const CpTask<T>& task, const std::function<CpModel<T>()>& model, const Stopwatch& since_start, int start)
-        : tensor_(tensor), options_(task.options), progress_(task.progress), model_(model), since_start_(since_start), start_(start) {}
+    Runner(CpData<T>& tensor, const CpTask<T>& task, const CpIterations<T>& iterate, const std::function<CpModel<T>()>& model,
+           const Stopwatch& since_start, int start)
+        : tensor_(tensor), options_(task.options), progress_(task.progress), iterate_(iterate), model_(model), since_start_(since_start),
+          start_(start) {}
 
     void run(CpState<T>& state, CpResult<T>& result) {
         const IterationOptions iteration{options_.max_iterations, options_.tolerance, options_.regularization};
-        const auto after = [&](int number, double fit) { return note(result, number, fit); };
         watch_.lap();
-        if (options_.algorithm == CpAlgorithm::als) run_als(tensor_, state, iteration, after);
-        if (options_.algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor_, state, iteration, after);
-        if (options_.algorithm == CpAlgorithm::opt) run_opt(tensor_, state, iteration, after);
+        iterate_(state, iteration, [&](int number, double fit) { return note(result, number, fit, state.loss); });
+        result.loss = state.loss;
         result.fit = state.fit;
         if (std::all_of(state.lambda.begin(), state.lambda.end(), [](double weight) { return weight == 0; }))
             result.stop_reason = StopReason::zero_model;
@@ -69,7 +65,7 @@ public:
     }
 
 private:
-    bool note(CpResult<T>& result, int number, double fit) {
+    bool note(CpResult<T>& result, int number, double fit, double loss) {
         const auto& spent = tensor_.seconds();
         CpIteration now{number,
                         fit,
@@ -82,7 +78,8 @@ private:
                         spent.communication - before_.communication,
                         tensor_.step(),
                         start_,
-                        options_.starts};
+                        options_.starts,
+                        loss};
         before_ = spent;
         last_fit_ = fit;
         auto& total = result.total;
@@ -112,9 +109,10 @@ private:
         return result.stop_reason == StopReason::iterations;
     }
 
-    CpOperator<T>& tensor_;
+    CpData<T>& tensor_;
     const CpOptions& options_;
     const CpProgress<T>& progress_;
+    const CpIterations<T>& iterate_;
     const std::function<CpModel<T>()>& model_;
     Seconds before_;
     double last_fit_ = 0;
@@ -147,7 +145,9 @@ std::vector<double> compared(const std::vector<std::optional<CpModel<T>>>& model
 template <class T>
 class Starts {
 public:
-    Starts(CpOperator<T>& tensor, const CpTask<T>& task) : tensor_(tensor), task_(task) { begin(0); }
+    Starts(CpData<T>& tensor, const CpTask<T>& task, const CpIterations<T>& iterate) : tensor_(tensor), task_(task), iterate_(iterate) {
+        begin(0);
+    }
 
     void run() {
         const int count = task_.options.starts;
@@ -197,7 +197,7 @@ private:
         const bool is_one_of_many = task_.options.starts > 1;
         const auto sent_before = tensor_.comm().traffic().bytes_sent;
         try {
-            Runner<T>(tensor_, task_, best_so_far, since_start, number).run(*state_, now);
+            Runner<T>(tensor_, task_, iterate_, best_so_far, since_start, number).run(*state_, now);
         } catch (const Error& error) {
             if (!is_one_of_many || typeid(error) != typeid(Error)) throw;
             divergence_ = error.what();
@@ -219,8 +219,9 @@ private:
         result_.starts = std::move(starts);
     }
 
-    CpOperator<T>& tensor_;
+    CpData<T>& tensor_;
     const CpTask<T>& task_;
+    const CpIterations<T>& iterate_;
     std::optional<CpState<T>> state_;
     CpResult<T> result_{CpModel<T>(task_.world, {}, {}, {}, {})};
     std::vector<std::optional<CpModel<T>>> models_;  // of several starts
@@ -239,10 +240,21 @@ std::vector<std::size_t> falling_weights(const std::vector<double>& lambda) {
     return order;
 }
 
+static void check_loss(const CpOptions& options) {
+    make_loss(options.loss);
+    const bool takes_losses = options.algorithm == CpAlgorithm::opt || options.algorithm == CpAlgorithm::sgd;
+    if (options.loss.kind != LossKind::gaussian && !takes_losses)
+        refuse("the loss " + to_string(options.loss) + " is for opt and sgd; als and nonnegative find least squares");
+    if (!has_loss(options)) return;
+    if (options.pairwise_perturbation) refuse("pairwise perturbation is for tensors of which all elements are known; leave it out");
+    if (options.format != "auto")
+        refuse("elements with a loss, or some of which are missing, have a format of their own; leave the format out");
+}
+
 void check_cp_options(const CpOptions& options) {
     if (options.rank < 1 || options.rank > max_rank)
         refuse("the rank is " + std::to_string(options.rank) + "; it must be from 1 to " + std::to_string(max_rank));
-    if (options.algorithm > CpAlgorithm::opt)
+    if (options.algorithm > CpAlgorithm::sgd)
         refuse("there is no algorithm " + std::to_string(static_cast<int>(options.algorithm)) + "; use one of CpAlgorithm");
     if (options.max_iterations < 1) refuse(std::to_string(options.max_iterations) + " iterations; there must be at least one");
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
@@ -255,6 +267,7 @@ void check_cp_options(const CpOptions& options) {
         refuse("pairwise perturbation is for one start; leave it out, or give one start");
     if (options.pairwise_perturbation && options.algorithm == CpAlgorithm::opt)
         refuse("pairwise perturbation is for alternating algorithms; leave it out, or choose als or nn");
+    check_loss(options);
     if (!(options.perturbation_threshold > 0) || !(options.perturbation_threshold < 1))
         refuse("the threshold of pairwise perturbation must be between 0 and 1");
 }
@@ -280,6 +293,7 @@ std::uint64_t digest_of(const CpOptions& options) {
         .add(options.pairwise_perturbation)
         .add(options.perturbation_threshold);
     digest.add(options.stop != nullptr).add(options.seconds).add(options.starts);
+    digest.add(options.loss.kind).add(options.loss.parameter).add(options.missing);
     return digest.value();
 }
 
@@ -366,10 +380,18 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
 }
 
 template <class T>
-CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setup,
+CpIterations<T> iterations_of(CpOperator<T>& tensor, CpAlgorithm algorithm) {
+    return [&tensor, algorithm](CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+        if (algorithm == CpAlgorithm::als) run_als(tensor, state, options, after);
+        if (algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor, state, options, after);
+        if (algorithm == CpAlgorithm::opt) run_opt(tensor, state, options, after);
+    };
+}
+
+template <class T>
+CpResult<T> run_cp(CpData<T>& tensor, const CpTask<T>& task, Stopwatch& setup, const CpIterations<T>& iterate,
                    const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t sent)>& finish) {
-    check_norm(task.title, tensor.norm_squared());
-    Starts<T> starts(tensor, task);
+    Starts<T> starts(tensor, task, iterate);
     const double setup_seconds = setup.lap();
     starts.run();
     starts.result().setup_seconds = setup_seconds;
@@ -378,7 +400,8 @@ CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setu
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template CpResult<T> run_cp(CpOperator<T>&, const CpTask<T>&, Stopwatch&,                                                              \
+    template CpIterations<T> iterations_of(CpOperator<T>&, CpAlgorithm);                                                                   \
+    template CpResult<T> run_cp(CpData<T>&, const CpTask<T>&, Stopwatch&, const CpIterations<T>&,                                          \
                                 const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t)>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -21,6 +21,11 @@ void check_cp_options(const CpOptions& options);
 /// @throws InvalidArgument unless a dense tensor has as many modes as it may have, and elements
 void check_dense_shape(const std::string& title, const std::vector<std::int64_t>& lengths, std::size_t least, const std::string& kind);
 
+/// The elements are those of a loss, or some are missing. Pure.
+inline bool has_loss(const CpOptions& options) {
+    return options.missing || options.loss.kind != LossKind::gaussian || options.algorithm == CpAlgorithm::sgd;
+}
+
 /// Tells options apart, for CollectiveCall.
 std::uint64_t digest_of(const CpOptions& options);
 
@@ -57,11 +62,18 @@ struct CpTask {
     const CpProgress<T>& progress;
     const CpModel<T>* start;  ///< null: none
 };
-/// Runs the iterations of the algorithm that the options name, from each start. Collective.
+/// The iterations of an algorithm.
+template <class T>
+using CpIterations = std::function<void(CpState<T>& state, const IterationOptions&, const AfterIteration& after)>;
+/// Those of als, nonnegative and opt. Local.
+template <class T>
+CpIterations<T> iterations_of(CpOperator<T>& tensor, CpAlgorithm algorithm);
+
+/// Runs iterations from each start. Collective.
 /// @param setup    began with the call
 /// @param finish   fills in what is known of the operator; so many bytes were sent in an iteration, and no product follows
 template <class T>
-CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setup,
+CpResult<T> run_cp(CpData<T>& tensor, const CpTask<T>& task, Stopwatch& setup, const CpIterations<T>& iterate,
                    const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t sent)>& finish);
 
 /// Rows of the factors on a rank, by mode.

@@ -17,40 +17,39 @@
 namespace arges::decompose {
 
 template <class T>
-void CpOperator<T>::set_modes(int order, bool folds) {
-    folds_ = folds;
+void CpData<T>::set_modes(int order) {
     for (int m = 0; m < order; ++m) exchange_.push_back(std::make_unique<RowExchange<T>>(comm_, rows(m), columns_));
 }
 
 template <class T>
 void CpOperator<T>::mttkrp(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) {
     Stopwatch watch;
-    comm_.agree([&] { multiply(mode, factors, out); });
-    seconds_.mttkrp += watch.lap();
+    this->comm_.agree([&] { multiply(mode, factors, out); });
+    this->seconds_.mttkrp += watch.lap();
     finish_product(mode, out);
 }
 
 template <class T>
 void CpOperator<T>::mttkrp_all(std::span<const sparse::RowMatrix<const T>> factors, std::span<const sparse::RowMatrix<T>> out) {
     Stopwatch watch;
-    comm_.agree([&] {
-        for (int m = 0; m < order(); ++m) multiply(m, factors, out[m]);
+    this->comm_.agree([&] {
+        for (int m = 0; m < this->order(); ++m) multiply(m, factors, out[m]);
     });
-    seconds_.mttkrp += watch.lap();
-    for (int m = 0; m < order(); ++m) finish_product(m, out[m]);
+    this->seconds_.mttkrp += watch.lap();
+    for (int m = 0; m < this->order(); ++m) finish_product(m, out[m]);
 }
 
 template <class T>
 void CpOperator<T>::finish_product(int mode, sparse::RowMatrix<T> out) {
     Stopwatch watch;
-    if (folds_) exchange_[mode]->fold(out);
-    seconds_.communication += watch.lap();
-    correct(mode, {out.data, rows(mode).owned, out.columns, out.stride});
-    seconds_.solve += watch.lap();
+    if (folds_) this->exchange_[mode]->fold(out);
+    this->seconds_.communication += watch.lap();
+    correct(mode, {out.data, this->rows(mode).owned, out.columns, out.stride});
+    this->seconds_.solve += watch.lap();
 }
 
 template <class T>
-void CpOperator<T>::start_expand(int mode, sparse::RowMatrix<T> factor) {
+void CpData<T>::start_expand(int mode, sparse::RowMatrix<T> factor) {
     Stopwatch watch;
     factor_changes(mode);
     exchange_[mode]->start_expand(factor);
@@ -58,7 +57,7 @@ void CpOperator<T>::start_expand(int mode, sparse::RowMatrix<T> factor) {
 }
 
 template <class T>
-void CpOperator<T>::finish_expand(int mode) {
+void CpData<T>::finish_expand(int mode) {
     Stopwatch watch;
     exchange_[mode]->finish_expand();
     seconds_.communication += watch.lap();
@@ -66,7 +65,7 @@ void CpOperator<T>::finish_expand(int mode) {
 
 template <class T>
 SparseOperator<T>::SparseOperator(const Communicator& comm, Distributed<T> distributed, sparse::Format format, int columns)
-    : CpOperator<T>(comm, columns), distributed_(std::move(distributed)) {
+    : CpOperator<T>(comm, columns, distributed.folds), distributed_(std::move(distributed)) {
     double squares = 0;
     for (auto value : distributed_.sets[0].nonzeros.values) squares += static_cast<double>(value) * value;
     comm.sum(&squares, 1);
@@ -78,7 +77,7 @@ SparseOperator<T>::SparseOperator(const Communicator& comm, Distributed<T> distr
             release(set.nonzeros.indices);
             release(set.nonzeros.values);
         }
-        this->set_modes(distributed_.rows.size(), distributed_.folds);
+        this->set_modes(distributed_.rows.size());
     });
 }
 
@@ -198,14 +197,23 @@ CpModel<T> FactorMatrices<T>::model(const World& world, const std::vector<std::i
 }
 
 template <class T>
-Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor.columns()) {
+Factors<T>::Factors(CpData<T>& tensor, std::uint64_t seed) : columns_(tensor.columns()) {
     tensor.comm().agree([&] {
         for (int m = 0; m < tensor.order(); ++m) this->add(tensor.rows(m), columns_, seed);
     });
-    for (int m = 0; m < this->order(); ++m) {
-        tensor.comm().agree([&] { grams_.push_back(gram_of<T>(this->owned(m))); });
-        sum_over_ranks(tensor.comm(), grams_.back());
-    }
+    grams_.resize(this->order());
+    for (int m = 0; m < this->order(); ++m) make_gram(tensor, m);
+}
+
+template <class T>
+void Factors<T>::make_gram(CpData<T>& data, int mode) {
+    Stopwatch watch;
+    Gram gram;
+    data.comm().agree([&] { gram = gram_of<T>(this->owned(mode)); });
+    data.seconds().gram += watch.lap();
+    sum_over_ranks(data.comm(), gram);
+    data.seconds().communication += watch.lap();
+    grams_[mode] = std::move(gram);
 }
 
 template <class T>
@@ -217,6 +225,7 @@ Gram Factors<T>::gram_product(int but) const {
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
+    template class CpData<T>;                                                                                                              \
     template class CpOperator<T>;                                                                                                          \
     template class SparseOperator<T>;                                                                                                      \
     template class FactorMatrices<T>;                                                                                                      \

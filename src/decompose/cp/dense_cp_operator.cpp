@@ -76,20 +76,17 @@ void agree_on_slices(const Communicator& comm, const BlockPosition& position, co
 }  // namespace
 
 template <class T>
-DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold)
-    : CpOperator<T>(tensor.world().state()->communicator(), columns),
-      position_(block_position(tensor.state()->layout, tensor.world().rank())), here_(*tensor.state()),
-      block_(whole_block<T>(here_.of<T>(), position_)), local_(position_.sizes.size()), is_old_(position_.sizes.size(), true),
-      tree_(block_, columns) {
-    const auto& comm = this->comm_;
+DenseCpOperator<T>::DenseCpOperator(const Communicator& comm, const Layout& layout, const T* elements, int columns, double threshold)
+    : CpOperator<T>(comm, columns, true), position_(block_position(layout, comm.rank())), block_(whole_block<T>(elements, position_)),
+      local_(position_.sizes.size()), is_old_(position_.sizes.size(), true), tree_(block_, columns) {
     std::vector<std::vector<char>> used;
     for (auto size : position_.sizes) used.emplace_back(static_cast<std::size_t>(size), 0);
     double squares = 0;
     comm.agree([&] { squares = sum_squares(block_, used); });
     comm.sum(&squares, 1);
     this->norm_squared_ = squares;
-    agree_on_slices(comm, position_, tensor.extents(), used);
-    find_rows(tensor.state()->layout, used);
+    agree_on_slices(comm, position_, layout.extents(), used);
+    find_rows(layout, used);
     comm.agree([&] {
         std::int64_t most = 0;
         for (auto size : position_.sizes) {
@@ -97,7 +94,7 @@ DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double
             most = std::max(most, size);
         }
         product_ = Buffer<T>(most * columns);
-        this->set_modes(rows_.size(), true);
+        this->set_modes(rows_.size());
         if (threshold > 0) pairs_ = std::make_unique<PairwisePerturbation<T>>(comm, block_, columns, threshold);
     });
 }
@@ -123,23 +120,17 @@ void DenseCpOperator<T>::begin_iteration(CpState<T>& state, bool exact) {
     Stopwatch watch;
     this->comm_.agree([&] {
         if (position_.count() == 0) return;
-        update_columns(state.factors.views());
-        pairs_->make(factor_columns());
+        pairs_->make(factor_columns(state.factors.views()));
     });
     this->seconds().mttkrp += watch.lap();
 }
 
+/// Copies those that have changed into the order of the block.
 template <class T>
-std::vector<const T*> DenseCpOperator<T>::factor_columns() const {
+std::vector<const T*> DenseCpOperator<T>::factor_columns(std::span<const sparse::RowMatrix<const T>> factors) {
     std::vector<const T*> result;
-    for (const auto& factor : factors_) result.push_back(factor.data());
-    return result;
-}
-
-/// Copies the factors that have changed into the order of the block, columns one after the other. Rows of empty slices stay zero.
-template <class T>
-void DenseCpOperator<T>::update_columns(std::span<const sparse::RowMatrix<const T>> factors) {
     for (std::size_t m = 0; m < factors_.size(); ++m) {
+        result.push_back(factors_[m].data());
         if (!is_old_[m]) continue;
         is_old_[m] = false;
         const auto size = position_.sizes[m];
@@ -148,16 +139,17 @@ void DenseCpOperator<T>::update_columns(std::span<const sparse::RowMatrix<const 
             for (int r = 0; r < this->columns_; ++r) factors_[m][local_[m][i] + r * size] = row[r];
         }
     }
+    return result;
 }
 
 template <class T>
 void DenseCpOperator<T>::multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) {
     if (position_.count() == 0) return;
-    update_columns(factors);
+    const auto columns = factor_columns(factors);
     if (step() != CpStep::exact)
-        pairs_->multiply(mode, factor_columns(), product_.data());
+        pairs_->multiply(mode, columns, product_.data());
     else
-        tree_.multiply(mode, factor_columns(), product_.data());
+        tree_.multiply(mode, columns, product_.data());
     const std::size_t place = mode;
     for (std::size_t i = 0; i < local_[place].size(); ++i) {
         T* const row = out.row(i);

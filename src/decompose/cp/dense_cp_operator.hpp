@@ -18,9 +18,10 @@ namespace arges::decompose {
 template <class T>
 class DenseCpOperator : public CpOperator<T> {
 public:
-    /// @param tensor    with plain blocks; it must stay as it is
+    /// @param layout    of the tensor, with plain blocks
+    /// @param elements  of this rank's block, in the memory of the host; they must stay where they are
     /// @param threshold of pairwise perturbation; 0: products are always exact
-    DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold);
+    DenseCpOperator(const Communicator& comm, const Layout& layout, const T* elements, int columns, double threshold);
 
     const ModeRows& rows(int mode) const override { return rows_[mode]; }
     void begin_iteration(CpState<T>& state, bool exact) override;
@@ -32,16 +33,17 @@ public:
     /// Memory beside the tensor, in bytes. Local.
     std::int64_t bytes() const;
 
+protected:
+    void multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) override;
+    void factor_changes(int mode) override;
+    /// The factors as columns, by mode: sizes[m] x columns, column after column, zero where nobody has a row. Local.
+    std::vector<const T*> factor_columns(std::span<const sparse::RowMatrix<const T>> factors);
+
 private:
     void find_rows(const Layout& layout, const std::vector<std::vector<char>>& used);
-    void multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) override;
     void correct(int mode, sparse::RowMatrix<T> owned) override;
-    void factor_changes(int mode) override;
-    std::vector<const T*> factor_columns() const;
-    void update_columns(std::span<const sparse::RowMatrix<const T>> factors);
 
     BlockPosition position_;
-    HostElements here_;
     ModeArray<T> block_;
     std::vector<ModeRows> rows_;
     std::vector<std::vector<std::int64_t>> local_;  // by mode: index in the block of each local row

@@ -44,16 +44,18 @@ private:
     std::vector<int> columns_;
 };
 
-/// Those of a CP decomposition, with the rows of a CpOperator, and the Gram matrices over all ranks.
+/// Those of a CP decomposition, with the rows of a CpData, and the Gram matrices over all ranks.
 template <class T>
 class Factors : public FactorMatrices<T> {
 public:
-    Factors(CpOperator<T>& tensor, std::uint64_t seed);
+    Factors(CpData<T>& tensor, std::uint64_t seed);
 
     int columns() const { return columns_; }
     /// A^T A over all ranks.
     const Gram& gram(int mode) const { return grams_[mode]; }
     void set_gram(int mode, Gram gram) { grams_[mode] = std::move(gram); }
+    /// From the rows as they are. Collective.
+    void make_gram(CpData<T>& data, int mode);
     /// Element-wise product of the Gram matrices of all modes but one; -1: of all.
     Gram gram_product(int but) const;
 

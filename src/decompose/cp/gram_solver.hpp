@@ -3,6 +3,8 @@
 
 #include "sparse/row_matrix.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace arges::decompose {
@@ -34,6 +36,25 @@ private:
     std::vector<Gram> factors_;  // rows are multiplied by one after the other; element (r, c) at r * columns + c
     std::vector<std::vector<float>> factors_float_;
 };
+
+/// Coordinate descent for a row a >= 0 on a V a^T / 2 - a m^T; returns a m^T. Local.
+/// @param v symmetric, columns x columns
+template <class T, class M>
+double improve_nonnegative(T* a, const M* m, const double* v, int columns) {
+    constexpr int sweeps = 5;
+    const std::size_t n = columns;
+    for (int sweep = 0; sweep < sweeps; ++sweep)
+        for (std::size_t c = 0; c < n; ++c) {
+            const double diagonal = v[c * (n + 1)];
+            if (diagonal <= 0) continue;
+            double gradient = -static_cast<double>(m[c]);
+            for (std::size_t r = 0; r < n; ++r) gradient += static_cast<double>(a[r]) * v[r + c * n];
+            a[c] = static_cast<T>(std::max(0.0, static_cast<double>(a[c]) - gradient / diagonal));
+        }
+    double inner = 0;
+    for (std::size_t c = 0; c < n; ++c) inner += static_cast<double>(a[c]) * static_cast<double>(m[c]);
+    return inner;
+}
 
 /// Sums over rows that belong together with a solved factor matrix.
 struct RowSums {

@@ -150,6 +150,7 @@ private:
         auto& plan = chosen_.plan;
         plan.grain = Grain::coarse;
         plan.rows_everywhere = request_.distribution == "coarse-allgather";
+        plan.empty_slices = plan.rows_everywhere && request_.empty_slices;
         if (request_.distribution == "coarse-hypergraph")
             plan.owners = slices_by_hypergraph(comm_, nonzeros_, request_.coarse_weights, request_.seed);
         else if (!request_.partition_file.empty())

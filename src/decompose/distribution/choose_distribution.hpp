@@ -14,6 +14,7 @@ namespace arges::decompose {
 /// The texts of CpOptions.
 struct DistributionRequest {
     std::string distribution = "auto", grid, policy, rows = "holders", partition_file, save_partition;
+    bool empty_slices = false;  ///< coarse-allgather: rows of empty slices, too
     int columns = 10;
     std::uint64_t seed = 1;
     /// What coarse-grain hypergraph partitions balance: CP-ALS waits after each mode, CP-OPT after all of them.

@@ -124,6 +124,15 @@ std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<
     return held;
 }
 
+std::vector<std::int64_t> all_rows(const Communicator& comm, std::int64_t length) {
+    std::vector<std::int64_t> rows;
+    comm.agree([&] {
+        rows.resize(length);
+        std::iota(rows.begin(), rows.end(), 0);
+    });
+    return rows;
+}
+
 /// Positions of the rows of a ModeRows: by an array over their range where that is not much longer than their number, else by
 /// bisection.
 class RowFinder {
@@ -190,7 +199,8 @@ PlacedIndices place_nonzeros(const Communicator& comm, sparse::NonzeroIndices no
         for (int m = coarse ? s : 0; m < (coarse ? s + 1 : order); ++m) set.modes.push_back(m);
     }
     for (int m = 0; m < order; ++m) {
-        const auto held = held_rows(comm, moved, m, coarse && plan.rows_everywhere);
+        const auto held =
+            coarse && plan.empty_slices ? all_rows(comm, lengths[m]) : held_rows(comm, moved, m, coarse && plan.rows_everywhere);
         std::vector<std::int64_t> owner;
         if (coarse)
             comm.agree([&] {

@@ -40,6 +40,7 @@ struct DistributionPlan {
     std::vector<partition::Boundaries> boundaries;  ///< medium: by mode, as many layers as the grid has; coarse: a layer for each rank
     std::vector<SliceOwners> owners;                ///< coarse: by mode, instead of boundaries
     bool rows_everywhere = false;                   ///< coarse: every rank gets all rows, as DFacTo's allgather gives them
+    bool empty_slices = false;                      ///< coarse, with rows everywhere: rows of empty slices, too
     std::vector<std::int32_t> parts;                ///< fine: the rank of each of this rank's nonzeros
     partition::RowRule row_rule = partition::RowRule::holders;
 };

@@ -1,0 +1,186 @@
+#include "decompose/cp/cp_known.hpp"
+
+#include "arges/error.hpp"
+#include "base/stopwatch.hpp"
+#include "decompose/completion/completion_method.hpp"
+#include "decompose/completion/row_equations.hpp"
+#include "decompose/cp/element_operator.hpp"
+#include "decompose/cp/known_block.hpp"
+#include "decompose/cp/row_loss.hpp"
+#include "decompose/dense_memory.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
+#include "decompose/finite_elements.hpp"
+#include "decompose/sparse_memory.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+namespace arges::decompose {
+
+namespace {
+
+/// @throws InvalidArgument for what elements of a sparse tensor cannot be decomposed by
+void check_for_elements(const std::string& title, const CpOptions& options) {
+    const bool has_sum = options.loss.kind == LossKind::gaussian || options.loss.kind == LossKind::poisson;
+    if (!options.missing && options.algorithm == CpAlgorithm::opt && !has_sum)
+        throw InvalidArgument("CP decomposition: the elements of " + title + " that are not stored are zeros, over which the loss " +
+                              to_string(options.loss) + " has no sum in closed form; use sgd, or say that they are missing");
+    const auto& distribution = options.distribution;
+    if (options.algorithm != CpAlgorithm::sgd) return;
+    if ((distribution != "auto" && distribution != "coarse-allgather") || !options.partition_file.empty() || !options.grid.empty() ||
+        !options.policy.empty())
+        throw InvalidArgument("CP decomposition: sgd has the distribution coarse-allgather; leave out others, grid, policy and partition "
+                              "files");
+}
+
+template <class T>
+CpIterations<T> element_iterations(ElementOperator<T>& op, const KnownElements& known, const CpOptions& options) {
+    return [&](CpState<T>& state, const IterationOptions& iteration, const AfterIteration& after) {
+        if (options.algorithm == CpAlgorithm::opt) {
+            const auto objective = element_objective(op, state.factors, known, !options.missing, options.regularization);
+            return run_loss(*objective, op, state, options.max_iterations, after);
+        }
+        if (options.algorithm == CpAlgorithm::sgd) return run_sgd(op, state, known, !options.missing, options.seed, iteration, after);
+        run_rows(op, state, known, options.algorithm == CpAlgorithm::nonnegative, iteration, after);
+    };
+}
+
+template <class T>
+void fill_figures(const ElementOperator<T>& op, const ChosenDistribution& chosen, const Factors<T>& factors, CpResult<T>& result) {
+    const auto& comm = op.comm();
+    std::int64_t sent = 0, received = 0;
+    for (int m = 0; m < op.order(); ++m) {
+        const auto& rows = op.rows(m);
+        sent += rows.rows_shared() + (op.folds() ? rows.rows_needed() : 0);
+        received += rows.rows_needed() + (op.folds() ? rows.rows_shared() : 0);
+    }
+    result.volume_rows_max = comm.maximum(sent + received);
+    result.volume_rows_total = comm.sum(sent);
+    result.nonzeros_max = comm.maximum(op.count());
+    result.memory_bytes_max = comm.maximum(op.bytes() + factors.bytes());
+    result.choose_seconds = chosen.seconds;
+    result.distribution = chosen.distribution;
+    result.grid = chosen.grid;
+    result.policy = chosen.policy;
+    result.rows = chosen.rows;
+    result.format = "rows";
+}
+
+}  // namespace
+
+std::string element_distribution(const CpOptions& options, std::int64_t ranks) {
+    if (options.algorithm == CpAlgorithm::sgd) return "coarse-allgather";
+    if (options.distribution != "auto" || !options.partition_file.empty() || !options.grid.empty() || !options.policy.empty())
+        return options.distribution;
+    return options.algorithm == CpAlgorithm::opt || ranks == 1 ? "medium" : "coarse";
+}
+
+template <class T>
+CpResult<T> decompose_elements(SparseState& source, bool gives_up, const CpTask<T>& task) {
+    const auto& comm = source.comm();
+    const auto& options = task.options;
+    comm.agree([&] { check_for_elements(task.title, options); });
+    double zeros = options.missing ? 0 : 1;
+    for (auto length : task.lengths) zeros *= static_cast<double>(length);
+    const auto stored = source.pattern()->total;
+    if (!options.missing) zeros -= static_cast<double>(stored);
+    const auto known = known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss);
+    Stopwatch watch;
+    auto request = request_of(options, options.rank);
+    request.distribution = element_distribution(options, comm.size());
+    request.empty_slices = !options.missing && has_rows_of_zeros(options.loss.kind);
+    if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
+    auto distributed = distribute_tensor<T>(source, gives_up, request);
+    const auto& share = distributed.share;
+    const auto forecast = checked_forecast(*source.world, task.title, element_cp_memory(share, options, omp_get_max_threads()).peak(),
+                                           share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components",
+                                           model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
+    const int batches = options.algorithm == CpAlgorithm::sgd ? sgd_batches(stored) : 1;
+    ElementOperator<T> op(comm, std::move(distributed.nonzeros), options.rank, batches, options.seed);
+    return run_cp<T>(op, task, watch, element_iterations(op, known, options),
+                     [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t) {
+                         result.forecast_bytes = forecast;
+                         result.known = static_cast<std::int64_t>(known.count);
+                         fill_figures(op, distributed.chosen, factors, result);
+                         op.drop();
+                     });
+}
+
+template <class T>
+CpResult<T> decompose_block(const Tensor<T>& tensor, const CpTask<T>& task) {
+    const auto& source = *tensor.state();
+    const auto& comm = source.world->communicator();
+    const auto& options = task.options;
+    if (options.algorithm == CpAlgorithm::sgd)
+        throw InvalidArgument("CP decomposition: " + task.title + " is dense; sgd is for sparse tensors, use opt");
+    Stopwatch watch;
+    const auto plain = with_plain_blocks(tensor);
+    const auto place = plain_layout(tensor);
+    const auto forecast = checked_forecast(
+        *source.world, task.title,
+        place.original_bytes + dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak(),
+        source.shape().max_local_size() * std::int64_t{sizeof(T)}, "use more ranks, fewer components",
+        model_memory(dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
+    const HostElements here(*plain.state());
+    const auto& layout = plain.state()->layout;
+    const T* const elements = here.of<T>();
+    const std::span<const T> block(elements, static_cast<std::size_t>(block_position(layout, comm.rank()).count()));
+    if (!options.missing) {
+        double squares = sum_of_squares(block);
+        comm.sum(&squares, 1);
+        check_elements(tensor, squares);
+    }
+    const auto known = known_elements(comm, task.title, block, true, 0, options.loss);
+    KnownBlock<T> op(comm, layout, elements, options.rank, known);
+    const CpIterations<T> iterate = [&](CpState<T>& state, const IterationOptions& iteration, const AfterIteration& after) {
+        if (options.algorithm == CpAlgorithm::opt) {
+            const auto objective = block_objective(op, state.factors, known, options.regularization);
+            return run_loss(*objective, op, state, options.max_iterations, after);
+        }
+        iterations_of<T>(op, options.algorithm)(state, iteration, after);
+    };
+    return run_cp<T>(op, task, watch, iterate, [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t sent) {
+        result.forecast_bytes = forecast;
+        result.known = static_cast<std::int64_t>(known.count);
+        result.sent_bytes_max = comm.maximum(sent);
+        result.nonzeros_max = comm.maximum(op.position().count());
+        result.memory_bytes_max = comm.maximum(2 * op.position().count() * std::int64_t{sizeof(T)} + op.bytes() + factors.bytes());
+        result.distribution = result.format = "dense";
+        result.grid = grid_text(layout);
+        result.rows = "even";
+    });
+}
+
+MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options, int threads) {
+    constexpr std::int64_t number = sizeof(double);
+    const auto distribution = element_distribution(options, share.ranks);
+    const bool is_sgd = options.algorithm == CpAlgorithm::sgd, folds = share.nonzeros.size() == 1 && share.ranks > 1;
+    auto tally = distributing_memory(share, distribution, !options.partition_file.empty());
+    const auto most = *std::max_element(share.nonzeros.begin(), share.nonzeros.end());
+    const auto elements = by_row_memory(share);
+    tally.add(elements);
+    if (is_sgd) {  // lists of batches grow to twice of what they need, and are copied then
+        tally.pass(3 * most * share.local_bytes());
+        tally.hold(share.order() * most * share.local_bytes());
+        for (int m = 0; m < share.order(); ++m) tally.hold((sgd_batches(share.before) - 1) * 24 * std::min(most, share.rows[m]));
+        tally.hold(sgd_memory(share, share.before * share.ranks));
+    }
+    for (auto rows : share.shared) tally.hold(rows * share.columns * share.value_bytes);
+    const bool is_rows = options.algorithm == CpAlgorithm::als || options.algorithm == CpAlgorithm::nonnegative;
+    tally.hold(threads * (is_rows ? RowEquations::memory(share.columns) : 2 * RowLoss::memory(share.columns)));
+    if (folds)
+        tally.hold(row_updates_memory(share, is_rows ? RowEquations::packed_count(share.columns) : RowLoss::packed_count(share.columns)));
+    if (!share.owned.empty()) tally.pass(share.owned[0] * number);  // losses of rows
+    tally.add(factors_memory({share.rows, share.owned}, options, share.value_bytes, threads, elements.held()));
+    return tally;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template CpResult<T> decompose_elements(SparseState&, bool, const CpTask<T>&);                                                         \
+    template CpResult<T> decompose_block(const Tensor<T>&, const CpTask<T>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
+
+}  // namespace arges::decompose
