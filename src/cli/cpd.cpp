@@ -29,11 +29,11 @@ namespace arges::cli {
 namespace {
 
 const std::map<std::string, CpAlgorithm> algorithms{
-    {"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"nonnegative", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}};
+    {"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"nonnegative", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}, {"sgd", CpAlgorithm::sgd}};
 
 struct CpdCommand : FileCommand {
     CpOptions cp{};
-    std::string algorithm = "als", starts = "auto", ranks;
+    std::string algorithm = "als", starts = "auto", ranks, loss = "gaussian";
     ModelOutput output{};
 };
 
@@ -56,7 +56,11 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const ReadSummar
     out << fmt::format(", read in {:.3f} s; rank {}, seed {}{}\n", before.seconds,
                        command.ranks.empty() ? std::to_string(command.cp.rank) : command.ranks, command.cp.seed,
                        command.cp.starts == 1 ? "" : " and on");
-    if (!before.is_dense) out << "elements that are not stored count as zeros\n";
+    if (command.cp.missing)
+        out << (before.is_dense ? "elements that are not a number are unknown\n" : "elements that are not stored are unknown\n");
+    else if (!before.is_dense)
+        out << "elements that are not stored count as zeros\n";
+    if (command.cp.loss.kind != LossKind::gaussian) out << "loss " << command.loss << ", by " << command.algorithm << "\n";
     out << std::flush;
 }
 
@@ -111,6 +115,8 @@ void print_result(std::ostream& out, const CpdCommand& command, bool is_dense, c
     out << fmt::format("\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
                        result.seconds_per_iteration, result.setup_seconds, "stopped because",
                        stop_text(result.stop_reason, command.cp.tolerance));
+    if (result.known > 0)
+        out << fmt::format("{:<28} {:.10g}, sum over {} known elements\n", "loss " + command.loss, result.loss, with_commas(result.known));
     is_dense ? print_dense_result(out, result) : print_sparse_result(out, result);
     out << fmt::format("{:<28} {} busiest rank\npeak memory {} per rank, forecast {}\n", "memory", format_bytes(result.memory_bytes_max),
                        format_bytes(peak), format_bytes(forecast.bytes()))
@@ -137,6 +143,11 @@ void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary&
     object["setup_seconds"] = result.setup_seconds;
     object["choose_seconds"] = result.choose_seconds;
     object["algorithm"] = command.algorithm;
+    object["loss"] = command.loss;
+    if (result.known > 0) {
+        object["loss_sum"] = result.loss;
+        object["known_elements"] = result.known;
+    }
     object["rank"] = command.cp.rank;
     object["seed"] = result.starts[result.best_start].seed;
     object["starts"] = nlohmann::ordered_json::array();
@@ -158,7 +169,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary&
     object["lengths"] = before.report.lengths;
     object["nonzeros"] = before.count;
     object["duplicates"] = before.report.duplicates;
-    if (!before.is_dense) object["elements_not_stored"] = "zeros";
+    if (!before.is_dense) object["elements_not_stored"] = command.cp.missing ? "missing" : "zeros";
     object["nonzeros_max"] = result.nonzeros_max;
     object["volume_rows_max"] = result.volume_rows_max;
     object["volume_rows_total"] = result.volume_rows_total;
@@ -190,7 +201,8 @@ RankTrial decompose_with_rank(CpdCommand& command, FileWork& work, const Input& 
             {{"rank", rank}, {"start", now.start}, {"iteration", now.number}, {"fit", now.fit}}, false);
     };
     const auto result = cp_decompose(tensor, command.cp, progress);
-    const bool is_small = std::pow(static_cast<double>(rank), tensor.order()) <= most_core_elements;
+    const bool has_core = !command.cp.missing && command.cp.loss.kind == LossKind::gaussian;
+    const bool is_small = has_core && std::pow(static_cast<double>(rank), tensor.order()) <= most_core_elements;
     const double consistency = is_small ? core_consistency(tensor, result.model) : std::numeric_limits<double>::quiet_NaN();
     return rank_trial(rank, result.fit, result.starts, result.best_start, consistency);
 }
@@ -277,16 +289,24 @@ int starts_of(const CpdCommand& command) {
     return command.app->count("--seed") > 0 || command.app->count("--start") > 0 ? 1 : 0;
 }
 
+/// For a loss: all elements at once, or samples where zeros are not stored and have no sum in closed form.
+std::string algorithm_for(const CpdCommand& command, bool is_dense) {
+    if (command.app->count("--algorithm") > 0 || command.cp.loss.kind == LossKind::gaussian) return command.algorithm;
+    return is_dense || command.cp.missing || command.cp.loss.kind == LossKind::poisson ? "opt" : "sgd";
+}
+
 void run(CpdCommand& command, const Console& console) {
-    command.cp.algorithm = algorithms.at(command.algorithm);
+    command.cp.loss = parse_loss(command.loss);
     command.cp.starts = starts_of(command);
     if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
-    if (command.cp.algorithm == CpAlgorithm::nonnegative) command.algorithm = "nn";
     give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense =
         command.is_dense(world, {"--distribution", "--grid", "--policy", "--rows", "--partition", "--save-partition", "--format"},
                          {"--pairwise-perturbation"});
+    command.algorithm = algorithm_for(command, is_dense);
+    command.cp.algorithm = algorithms.at(command.algorithm);
+    if (command.cp.algorithm == CpAlgorithm::nonnegative) command.algorithm = "nn";
     command.is_single(world, is_dense) ? read_and_decompose<float>(command, console, world, is_dense)
                                        : read_and_decompose<double>(command, console, world, is_dense);
 }
@@ -319,9 +339,16 @@ Action declare_cpd(CLI::App& app) {
     auto* const ranks = app.add_option("--ranks", command->ranks, "compare all ranks from A to B: fits, starts, core consistency")
                             ->check(accepted_by([](const std::string& text) { parse_rank_range(text); }, "A:B"))
                             ->excludes(rank);
-    app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
-        ->check(one_of({"als", "nn", "opt"}, {"nonnegative"}))
+    app.add_option("--algorithm", command->algorithm,
+                   "als, nn (no negative elements), opt (all factors at once) or sgd (likewise, by samples; sparse)")
+        ->check(one_of({"als", "nn", "opt", "sgd"}, {"nonnegative"}))
         ->capture_default_str();
+    app.add_option("--loss", command->loss,
+                   "gaussian, poisson, poisson-log, bernoulli-odds, bernoulli-logit, gamma, rayleigh, huber=DELTA, negative-binomial=R or "
+                   "beta=B; by opt, or sgd where zeros are not stored")
+        ->check(accepted_by([](const std::string& text) { parse_loss(text); }, "LOSS"))
+        ->capture_default_str();
+    app.add_flag("--missing", cp.missing, "elements that are not stored, of dense tensors NaN, are unknown");
     app.add_option("--iterations,--max-iterations", cp.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();

@@ -29,6 +29,7 @@ struct CpState {
     std::vector<double> lambda;
     double fit = 0;
     double loss = 0;             ///< with missing elements or a loss: over the known elements
+    bool is_given = false;       ///< factors are those of a model to start from
     bool is_stationary = false;  ///< of run_opt(): no step makes the function smaller
 };
 

@@ -37,6 +37,7 @@ void start_from(const CpModel<T>& model, CpData<T>& tensor, CpState<T>& state) {
     const auto& comm = tensor.comm();
     state.lambda = model.lambda();
     state.factors.take(comm, model);
+    state.is_given = true;
     for (int m = 0; m < tensor.order(); ++m) state.factors.make_gram(tensor, m);
 }
 

@@ -5,7 +5,6 @@
 #include "base/stopwatch.hpp"
 #include "decompose/cp/lbfgs.hpp"
 
-#include <cmath>
 #include <numeric>
 
 namespace arges::decompose {
@@ -50,7 +49,7 @@ public:
 
     double fit() const override { return fit_of(tensor_.norm_squared(), model_, inner_); }
     /// So that the model is as near as a multiple of it can be.
-    double best_scale() const override { return model_ > 0 && inner_ > 0 ? std::pow(inner_ / model_, 1.0 / tensor_.order()) : 1; }
+    double best_scale() const override { return model_ > 0 && inner_ > 0 ? inner_ / model_ : 1; }
 
 private:
     /// g = A V + regularization * A - M, row by row.

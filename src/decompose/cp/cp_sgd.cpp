@@ -125,10 +125,11 @@ public:
     /// Scales the factors.
     void begin() {
         auto& factors = state_.factors;
-        const double scale = start_scale(known_, model_sums_of(data_, factors, with_zeros_), data_.order());
+        const double multiple = state_.is_given ? 1 : start_scale(known_, model_sums_of(data_, factors, with_zeros_));
+        const auto scales = factor_scales(multiple, data_.order());
         double squares = 0, count = 0;
         for (int m = 0; m < data_.order(); ++m) {
-            std::vector<double> of_columns(data_.columns(), scale);
+            std::vector<double> of_columns(data_.columns(), scales[m]);
             for (std::size_t c = 0; c < of_columns.size() && m == 0; ++c) of_columns[c] *= state_.lambda[c];
             scale_columns(factors.matrix(m), of_columns);
             const auto rows = factors.owned(m);

@@ -128,14 +128,16 @@ void KnownBlock<T>::fill(const std::vector<double>& weights, Factors<T>& factors
     is_filled_ = true;
 }
 
-/// Before the first iteration the model is scaled to what is known.
+/// Before the first iteration a random model is scaled to what is known.
 template <class T>
 void KnownBlock<T>::begin_iteration(CpState<T>& state, bool) {
     if (is_filled_) return;
     Stopwatch watch;
-    const auto known = sums(state.lambda, state.factors);
     auto weights = state.lambda;
-    for (auto& weight : weights) weight *= known.squares > 0 && known.inner > 0 ? known.inner / known.squares : 1;
+    if (!state.is_given) {
+        const double scale = start_scale(known_, sums(state.lambda, state.factors));
+        for (auto& weight : weights) weight *= scale;
+    }
     fill(weights, state.factors);
     this->seconds().mttkrp += watch.lap();
 }

@@ -70,15 +70,18 @@ class Descent {
 public:
     explicit Descent(FactorObjective<T>& objective) : objective_(objective), memory_(objective), x_(objective.point()) {}
 
-    /// @param weights of the components of the start
-    void begin(const std::vector<double>& weights, std::int64_t first_rows) {
+    /// @param weights of the components of the start @param sizes of the owned rows of each mode @param scales_model  by best_scale()
+    void begin(const std::vector<double>& weights, const std::vector<std::int64_t>& sizes, bool scales_model) {
         const auto columns = std::ssize(weights);
-        for (std::int64_t i = 0; i < first_rows * columns; ++i) x_[i] *= static_cast<T>(weights[i % columns]);
+        for (std::int64_t i = 0; i < sizes[0]; ++i) x_[i] *= static_cast<T>(weights[i % columns]);
         if (objective_.is_bounded())
             for (auto& v : x_) v = std::max(v, T(0));
-        objective_.evaluate(x_, gradient_);
-        const double scale = objective_.best_scale();
-        for (auto& v : x_) v = static_cast<T>(scale * static_cast<double>(v));
+        value_ = objective_.evaluate(x_, gradient_);
+        if (!scales_model) return;
+        const auto scales = factor_scales(objective_.best_scale(), static_cast<int>(sizes.size()));
+        auto* v = x_.data();
+        for (std::size_t m = 0; m < sizes.size(); ++m)
+            for (std::int64_t i = 0; i < sizes[m]; ++i, ++v) *v = static_cast<T>(scales[m] * static_cast<double>(*v));
         value_ = objective_.evaluate(x_, gradient_);
     }
 
@@ -180,6 +183,12 @@ private:
 
 }  // namespace
 
+std::vector<double> factor_scales(double multiple, int order) {
+    std::vector<double> scales(order, std::pow(std::abs(multiple), 1.0 / order));
+    if (multiple < 0) scales[0] = -scales[0];
+    return scales;
+}
+
 template <class T>
 FactorObjective<T>::FactorObjective(CpData<T>& data, Factors<T>& factors) : data_(data), factors_(factors) {
     std::int64_t rows = 0;
@@ -252,7 +261,9 @@ void normalize_columns(CpData<T>& data, CpState<T>& state) {
 template <class T>
 void run_lbfgs(FactorObjective<T>& objective, CpData<T>& data, CpState<T>& state, int max_iterations, const AfterIteration& after) {
     Descent<T> descent(objective);
-    descent.begin(state.lambda, state.factors.owned(0).rows);
+    std::vector<std::int64_t> sizes;
+    for (int m = 0; m < data.order(); ++m) sizes.push_back(state.factors.owned(m).rows * data.columns());
+    descent.begin(state.lambda, sizes, !state.is_given);
     for (int it = 1; it <= max_iterations; ++it) {
         const bool moved = descent.step();
         state.fit = objective.fit();

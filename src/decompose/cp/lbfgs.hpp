@@ -25,7 +25,7 @@ public:
     virtual double evaluate(const FactorVector<T>& x, FactorVector<T>& gradient) = 0;
     /// Of the last point. @throws Error if it is none
     virtual double fit() const = 0;
-    /// What to multiply every factor by before the first step. Of the last point.
+    /// What to multiply the model by before the first step. Of the last point.
     virtual double best_scale() const = 0;
     /// Elements are not negative. Local.
     virtual bool is_bounded() const { return false; }
@@ -50,6 +50,9 @@ protected:
 /// @throws Error where the iteration diverges
 template <class T>
 void run_lbfgs(FactorObjective<T>& objective, CpData<T>& data, CpState<T>& state, int max_iterations, const AfterIteration& after);
+
+/// By mode, what to multiply factors by so that their model becomes a multiple of itself. Pure.
+std::vector<double> factor_scales(double multiple, int order);
 
 /// Columns of all factors get length 1, and lambda the products of their lengths; Gram matrices are those of the factors before.
 template <class T>

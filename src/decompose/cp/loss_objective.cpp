@@ -39,16 +39,11 @@ double KnownElements::fit(double model_loss) const {
     return range > 0 ? 1 - (model_loss - least_loss) / range : model_loss <= least_loss ? 1 : 0;
 }
 
-double start_scale(const KnownElements& known, const ModelSums& sums, int order) {
-    constexpr double small = 0.1;
-    double scale = 0;
-    if (make_loss(known.loss)->is_bounded())
-        scale = sums.model > 0 ? known.sum / sums.model : 0;
-    else if (has_rows_of_zeros(known.loss.kind))
-        scale = sums.squares > 0 ? small / std::sqrt(sums.squares / known.count) : 0;
-    else
-        scale = sums.squares > 0 ? sums.inner / sums.squares : 0;
-    return scale > 0 ? std::pow(scale, 1.0 / order) : 1;
+double start_scale(const KnownElements& known, const ModelSums& sums) {
+    const bool is_of_squares = known.loss.kind == LossKind::gaussian || known.loss.kind == LossKind::huber;
+    const double scale = is_of_squares ? (sums.squares > 0 ? sums.inner / sums.squares : 0)
+                                       : (sums.model > 0 ? known.constant * known.count / sums.model : 0);
+    return std::isfinite(scale) && scale != 0 ? scale : 1;
 }
 
 template <class T>
@@ -63,12 +58,12 @@ KnownElements known_elements(const Communicator& comm, const std::string& title,
         return {1, x, x * x, is_outside ? 0 : element->least(x), is_outside ? 1.0 : 0.0};
     });
     comm.sum(sums.data(), 5);
-    KnownElements known{sums[0] + zeros, sums[1], sums[2], sums[3], 0, loss};
+    KnownElements known{sums[0] + zeros, sums[1], sums[2], sums[3], 0, 0, loss};
     if (known.count == 0) throw InvalidArgument(title + " has no element that is known; there is nothing to decompose");
     check_norm(title, known.squares);
     check_domain(title, loss, domain, sums[4]);
     if (zeros > 0) known.least_loss += zeros * element->least(0);
-    const double constant = element->constant(known.sum / known.count, known.squares / known.count);
+    const double constant = known.constant = element->constant(known.sum / known.count, known.squares / known.count);
     known.constant_loss = sparse::blocked_sum(
         std::ssize(values), [&](std::int64_t i) { return std::isnan(values[i]) ? 0.0 : element->value(values[i], constant); });
     comm.sum(&known.constant_loss, 1);

@@ -16,6 +16,7 @@ struct KnownElements {
     double count = 0, sum = 0, squares = 0;
     double least_loss = 0;     ///< the least that there can be
     double constant_loss = 0;  ///< of the best constant
+    double constant = 0;       ///< which that is
     Loss loss{};
 
     /// 1 - |X - model| / |X| of gaussian; of others 0 for the best constant, 1 for the least loss. Pure.
@@ -36,9 +37,9 @@ struct ModelSums {
     double model = 0, squares = 0, inner = 0;
 };
 
-/// What to multiply every factor by at the start: models of losses in logarithms begin small, models that are not negative with the sum of
-/// the tensor, others as near as a multiple can be. Pure.
-double start_scale(const KnownElements& known, const ModelSums& sums, int order);
+/// What to multiply the model by at the start: its mean becomes the best constant, or, of losses of squares, it comes as near as a multiple
+/// can be. Pure.
+double start_scale(const KnownElements& known, const ModelSums& sums);
 
 /// The sum of a loss, and its gradient. All calls are collective.
 template <class T>
@@ -48,7 +49,7 @@ public:
 
     double evaluate(const FactorVector<T>& x, FactorVector<T>& gradient) override;
     double fit() const override { return known_.fit(loss_); }
-    double best_scale() const override { return start_scale(known_, model_sums(), this->data_.order()); }
+    double best_scale() const override { return start_scale(known_, model_sums()); }
     bool is_bounded() const override { return loss_of_element_->is_bounded(); }
     /// Of the last point. Local.
     double loss() const { return loss_; }
