@@ -28,8 +28,11 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, CpAlgorithm> algorithms{
-    {"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"nonnegative", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}, {"sgd", CpAlgorithm::sgd}};
+const std::map<std::string, CpAlgorithm> algorithms{{"als", CpAlgorithm::als},
+                                                    {"nn", CpAlgorithm::nonnegative},
+                                                    {"nonnegative", CpAlgorithm::nonnegative},
+                                                    {"opt", CpAlgorithm::opt},
+                                                    {"sgd", CpAlgorithm::sgd}};
 
 struct CpdCommand : FileCommand {
     CpOptions cp{};

@@ -95,7 +95,10 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
         world.agree([&] {
             take_common(given, options);
             take(given, "grid", options.grid, "format", options.format, "pairwise_perturbation", options.pairwise_perturbation, "starts",
-                 options.starts);
+                 options.starts, "missing", options.missing);
+            std::string loss;
+            take(given, "loss", loss);
+            options.loss = parse_loss(loss);
             first = model_from<T>(world, start);
         });
         const auto each = [&](const CpIteration& now, const auto&) {
@@ -108,12 +111,17 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
         for (const auto& start : result.starts)
             starts.append(named("seed", start.seed, "fit", start.fit, "iterations", start.iterations, "stop_reason",
                                 stop_reasons[static_cast<int>(start.stop_reason)], "seconds", start.seconds, "score", start.score));
-        return named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "fit", result.fit, "fits",
-                     vector_of(result.fits), "iterations", result.iterations, "converged", result.converged, "stop_reason",
-                     stop_reasons[static_cast<int>(result.stop_reason)], "starts", starts, "best_start",
-                     static_cast<std::int64_t>(result.best_start), "stability", vector_of(result.stability), "seconds_per_iteration",
-                     result.seconds_per_iteration, "setup_seconds", result.setup_seconds, "distribution", result.distribution,
-                     "forecast_bytes", result.forecast_bytes);
+        auto found = named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "fit", result.fit, "fits",
+                           vector_of(result.fits), "iterations", result.iterations, "converged", result.converged, "stop_reason",
+                           stop_reasons[static_cast<int>(result.stop_reason)], "starts", starts, "best_start",
+                           static_cast<std::int64_t>(result.best_start), "stability", vector_of(result.stability), "seconds_per_iteration",
+                           result.seconds_per_iteration, "setup_seconds", result.setup_seconds, "distribution", result.distribution,
+                           "forecast_bytes", result.forecast_bytes);
+        if (result.known > 0) {
+            found["loss"] = result.loss;
+            found["known"] = result.known;
+        }
+        return found;
     });
 }
 

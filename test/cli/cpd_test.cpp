@@ -43,6 +43,44 @@ TEST(CpdProgram, GivesTheSameFitInEveryWay) {
     EXPECT_NEAR(fit_with({"--type", "float"}), wanted, 1e-7);
 }
 
+/// The algorithm follows from the loss; what is printed says which elements count.
+TEST(CpdProgram, HasLosses) {
+    const std::vector<const char*> common{"cpd", yago, "--rank", "2", "--iterations", "3", "--starts", "1"};
+    const auto with = [&](std::vector<const char*> more) {
+        more.insert(more.begin(), common.begin(), common.end());
+        return run_program(more);
+    };
+    const auto object = [&](std::vector<const char*> more) {
+        more.push_back("--json");
+        return parsed(with(std::move(more)));
+    };
+    const auto poisson = object({"--loss", "poisson"});
+    EXPECT_EQ(poisson["algorithm"], "opt");
+    EXPECT_EQ(poisson["loss"], "poisson");
+    EXPECT_TRUE(poisson["loss_sum"].is_number());
+    EXPECT_EQ(poisson["elements_not_stored"], "zeros");
+    const auto odds = object({"--loss", "bernoulli-odds", "--iterations", "1"});
+    EXPECT_EQ(odds["algorithm"], "sgd");
+    EXPECT_GT(odds["known_elements"].get<double>(), 1e9);
+    const auto missing = object({"--missing"});
+    EXPECT_EQ(missing["algorithm"], "als");
+    EXPECT_EQ(missing["known_elements"], 201089);
+    EXPECT_EQ(missing["elements_not_stored"], "missing");
+    EXPECT_NEAR(missing["fit"].get<double>(), 1 - std::sqrt(missing["loss_sum"].get<double>() / 201089), 1e-9);  // all values are 1
+    const auto text = with({"--missing", "--loss", "huber=0.5"}).out;
+    EXPECT_NE(text.find("elements that are not stored are unknown\nloss huber=0.5, by opt\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("sum over 201,089 known elements"), std::string::npos) << text;
+    for (const auto& [words, message] : std::vector<std::pair<std::vector<const char*>, const char*>>{
+             {{"--loss", "poison"}, "there is no loss 'poison'"},
+             {{"--loss", "huber"}, "must be written as huber=DELTA"},
+             {{"--loss", "gamma", "--algorithm", "als"}, "is for opt and sgd"},
+             {{"--loss", "gamma", "--algorithm", "opt"}, "no sum in closed form"}}) {
+        const auto run = with(words);
+        EXPECT_NE(run.status, 0);
+        EXPECT_NE(run.err.find(message), std::string::npos) << run.err;
+    }
+}
+
 TEST(CpdProgram, SavesAndGoesOn) {
     const World world;
     const TemporaryFolder folder(world);

@@ -250,7 +250,7 @@ TEST(Losses, AreThoseOfTheModel) {
     const World world;
     const Lengths lengths{7, 6, 5};
     for (const auto& loss : all_losses)
-        for (int way = 0; way < 4; ++way) {  // dense, dense with NaN, sparse, sparse by stochastic gradients
+        for (int way = 0; way < 4; ++way) {                             // dense, dense with NaN, sparse, sparse by stochastic gradients
             if (way == 0 && loss.kind == LossKind::gaussian) continue;  // least squares of a whole tensor have no loss beside the fit
             auto X = data_for(loss, lengths, 21);
             if (way > 0) forget(X, 0.3, 6);
@@ -298,15 +298,14 @@ TEST(Losses, OfDenseAndSparseTensorsAreTheSame) {
 /// Half of the elements of a tensor of known rank say the others.
 TEST(MissingElements, AreFoundFromTheOthers) {
     const World world;
-    const auto whole = planted({18, 16, 14}, 3, 41);
+    const auto whole = planted({14, 12, 10}, 3, 41);
     auto X = whole;
     forget(X, 0.5, 8);
     for (auto algorithm : {CpAlgorithm::als, CpAlgorithm::nonnegative, CpAlgorithm::opt})
         for (bool is_dense : {true, false}) {
-            auto options = options_for({}, algorithm, 2000);
+            auto options = options_for({}, algorithm, algorithm == CpAlgorithm::opt || !is_dense ? 300 : 600);
             options.rank = 3;
-            options.starts = 3;
-            options.tolerance = 1e-12;
+            options.tolerance = 1e-10;
             const auto result = is_dense ? cp_decompose(X.dense(world), options) : cp_decompose(X.sparse(world, true), options);
             const auto model = model_values(result.model, whole);
             double error = 0, squares = 0;
@@ -343,14 +342,16 @@ TEST(MissingElements, MayBeNone) {
 TEST(StochasticGradients, ComeNearTheMinimum) {
     const World world;
     for (const auto& loss : all_losses) {
-        if (loss.kind == LossKind::gamma || loss.kind == LossKind::rayleigh || loss.kind == LossKind::beta) continue;
+        if (loss.kind == LossKind::gamma || loss.kind == LossKind::rayleigh || loss.kind == LossKind::beta ||
+            loss.kind == LossKind::poisson_log || loss.kind == LossKind::bernoulli_odds)
+            continue;
         auto X = data_for(loss, {12, 10, 9}, 61);
         for (std::size_t x = 0; x < X.values.size(); ++x)
             if (part(77, x) < 0.5) X.values[x] = 0;
         auto options = options_for(loss, CpAlgorithm::opt, 200, false);
         const auto best = cp_decompose(X.dense(world), options);
         options.algorithm = CpAlgorithm::sgd;
-        options.max_iterations = 60;
+        options.max_iterations = 30;
         const auto found = cp_decompose(X.sparse(world, false), options);
         EXPECT_GT(found.fit, 0.8 * best.fit) << to_string(loss);
         const double loss_of_model = loss_of(loss, X, model_values(found.model, X));

@@ -38,6 +38,40 @@ def test_cpd_finds_a_model(algorithm, form):
     assert "<table" in found._repr_html_()
 
 
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_cpd_of_known_elements(form):
+    rng = np.random.default_rng(8)
+    whole = model(rng, (9, 8, 7), 2)
+    known = np.where(rng.uniform(size=whole.shape) < 0.6, whole, np.nan)
+    tensor = arges.tensor(known)
+    with pytest.raises(arges.InvalidArgument, match="not finite"):
+        arges.cpd(tensor, 2)
+    if form == "sparse":
+        tensor = tensor.to_sparse(nan="missing")
+    for algorithm in ("als", "opt"):
+        found = arges.cpd(tensor, 2, missing=True, algorithm=algorithm, max_iterations=500, tolerance=1e-10, seed=1)
+        assert found.report["known"] == np.isfinite(known).sum()
+        assert np.linalg.norm(found.full() - whole) < 1e-3 * np.linalg.norm(whole)
+
+
+def test_cpd_with_losses():
+    rng = np.random.default_rng(9)
+    rates = 2 * model(rng, (12, 11, 10), 2)
+    counts = rng.poisson(rates).astype(float)
+    found = arges.cpd(arges.tensor(counts), 2, loss="poisson", max_iterations=200, seed=1)
+    expected = (found.full() - counts * np.log(found.full() + 1e-10)).sum()
+    assert found.report["loss"] == pytest.approx(expected, rel=1e-9) and all((f >= 0).all() for f in found.factors)
+    assert np.linalg.norm(found.full() - rates) < np.linalg.norm(arges.cpd(arges.tensor(counts), 2, seed=1).full() - rates) * 1.05
+    sparse = arges.tensor(counts).to_sparse()
+    assert arges.cpd(sparse, 2, loss="poisson", max_iterations=200, seed=1).report["loss"] == pytest.approx(expected, rel=1e-3)
+    sampled = arges.cpd(arges.tensor((counts > 2).astype(float)).to_sparse(), 2, loss="bernoulli-odds", max_iterations=5)
+    assert 0 < sampled.fit < 1
+    with pytest.raises(arges.InvalidArgument, match="there is no loss"):
+        arges.cpd(sparse, 2, loss="poison")
+    with pytest.raises(arges.InvalidArgument, match="is for opt and sgd"):
+        arges.cpd(sparse, 2, loss="poisson", algorithm="als")
+
+
 def test_tucker():
     rng = np.random.default_rng(1)
     whole = np.einsum(

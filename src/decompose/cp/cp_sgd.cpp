@@ -170,15 +170,17 @@ private:
         const double seconds = data_.seconds().communication;
         auto& factors = state_.factors;
         const auto zeros = std::max(least_zeros, stored_count_ / data_.batches());
+        ++steps_;
+        std::vector<RowElements<T>> sampled;
+        if (with_zeros_)
+            data_.comm().agree([&] {
+                for (int m = 0; m < data_.order(); ++m) sampled.push_back(samples_.by_row(data_, m, steps_, zeros));
+            });
         for (int m = 0; m < data_.order(); ++m) {
             gradients_[m].zero();
             add(stored_updates_, data_.by_row(m, batch), data_.batches());
-            if (!with_zeros_) continue;
-            RowElements<T> sampled;
-            data_.comm().agree([&] { sampled = samples_.by_row(data_, m, steps_ + 1, zeros); });
-            add(zero_updates_, sampled, samples_.space() / static_cast<double>(zeros));
+            if (with_zeros_) add(zero_updates_, sampled[m], samples_.space() / static_cast<double>(zeros));
         }
-        ++steps_;
         adam_->begin_step();
         std::int64_t first = 0;
         for (int m = 0; m < data_.order(); ++m) {
@@ -325,7 +327,8 @@ std::int64_t sgd_memory(const SparseShare& share, std::int64_t elements) {
     const auto judged = std::max(least_judged_zeros, elements);
     // Adam's means, gradients, and factors as they were; samples of a step while they are sorted; sums of blocks.
     return owned * (3 * share.value_bytes + std::int64_t{sizeof(double)}) + rows * std::int64_t{sizeof(std::uint32_t)} +
-           3 * samples * share.local_bytes() + elements_memory(share.value_bytes, samples, share.order()).peak() + judged / 8;
+           (3 + share.order()) * samples * share.local_bytes() + elements_memory(share.value_bytes, samples, share.order()).peak() +
+           judged / 8;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \

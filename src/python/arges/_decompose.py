@@ -126,7 +126,7 @@ def table(rows: dict[str, Any]) -> str:
     return "<table>" + "".join(cells) + "</table>"
 
 
-_CP_ALGORITHMS = {"als": 0, "nonnegative": 1, "opt": 2}
+_CP_ALGORITHMS = {"als": 0, "nonnegative": 1, "opt": 2, "sgd": 3}
 _COMPLETION_ALGORITHMS = {"als": 0, "ccd": 1, "sgd": 2}
 _BIASES = {"auto": 0, "on": 1, "off": 2}
 _TUCKER_METHODS = {"auto": 0, "hosvd": 1, "st_hosvd": 2, "hooi": 3}
@@ -162,6 +162,12 @@ def _starts(starts: int | None, seed: int | None) -> int:
     return count
 
 
+def _algorithm_for(loss: str, missing: bool, tensor: Tensor) -> str:
+    if loss == "gaussian":
+        return "als"
+    return "sgd" if tensor.is_sparse and not missing and loss != "poisson" else "opt"
+
+
 @contextlib.contextmanager
 def progress_shown(progress: Progress | bool | None, what: str, rank: int) -> Iterator[Progress | None]:
     """The function to call after each iteration: the caller's own, or on a terminal one that writes a line, which goes at the end."""
@@ -192,7 +198,9 @@ def cpd(
     tensor: Any,
     rank: int,
     *,
-    algorithm: str = "als",
+    algorithm: str | None = None,
+    loss: str = "gaussian",
+    missing: bool = False,
     max_iterations: int = 50,
     tolerance: float = 1e-5,
     seed: int | None = None,
@@ -210,18 +218,21 @@ def cpd(
 ) -> CpModel:
     """A CP decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
-    rank: number of components. algorithm: "als", "nonnegative" or "opt". tolerance: stops when the fit changes by less than this times
+    rank: number of components. algorithm: "als", "nonnegative", "opt" or "sgd" (sparse tensors, by samples); None: "als", of other losses than
+    "gaussian" "opt", or "sgd" of sparse tensors whose zeros have no sum in closed form. loss: what is minimized over the elements: "gaussian", "poisson", "poisson-log", "bernoulli-odds",
+    "bernoulli-logit", "gamma", "rayleigh", "huber=DELTA", "negative-binomial=R", "beta=B". missing: elements that are not stored, of dense tensors NaN, are unknown; else they are
+    zeros, and NaN is refused. tolerance: stops when the fit changes by less than this times
     itself. starts: so many starts are made, from seed, seed + 1, ..., and the best is kept; None: one where there is a seed or a start, else up to
     10 where these are short. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
     file to which the distribution of a sparse tensor is saved, for partition_file of another run on as many ranks. pairwise_perturbation: for
     dense tensors. seconds: no further iteration begins when the iterations have taken so long. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
-    report has starts (a dict of seed, fit, iterations, stop_reason, seconds and score, how like the best its components are), best_start, stability (of each component: its mean score in the other starts), fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes. Ctrl-C on any rank ends it on all.
+    report has starts (a dict of seed, fit, iterations, stop_reason, seconds and score, how like the best its components are), best_start, stability (of each component: its mean score in the other starts), fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes; with a loss or missing elements loss, its sum over the known elements, and known, their number. Ctrl-C on any rank ends it on all.
     Raises InvalidArgument for options that do not fit, OutOfMemory, Error where the iteration diverges.
     """
     own = _real(tensor)
     options = own.world.agree(
         lambda: dict(
-            rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
+            rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm or _algorithm_for(loss, missing, own)), loss=str(loss), missing=bool(missing), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
             seed=whole("seed", 1 if seed is None else seed), starts=_starts(starts, seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format, seconds=_seconds(seconds),
             partition_file=str(partition_file), save_partition=str(save_partition),
             pairwise_perturbation=bool(pairwise_perturbation),
