@@ -313,7 +313,7 @@ TEST(MissingElements, AreFoundFromTheOthers) {
                 error += (model[x] - whole.values[x]) * (model[x] - whole.values[x]);
                 squares += whole.values[x] * whole.values[x];
             }
-            const double least = algorithm == CpAlgorithm::nonnegative ? 1e-2 : 1e-5;
+            const double least = algorithm == CpAlgorithm::opt ? 1e-6 : algorithm == CpAlgorithm::als ? 1e-3 : 1e-2;
             EXPECT_LT(std::sqrt(error / squares), least) << static_cast<int>(algorithm) << " " << is_dense << " " << result.iterations;
             EXPECT_NEAR(
                 result.fit,
