@@ -5,6 +5,7 @@
 #include "arges/error.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
+#include "decompose/cp/constraints.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/cp/sparse_operator.hpp"
@@ -38,6 +39,7 @@ constexpr std::int64_t max_counted_ranks = 1 << 24;  // of explain_cp(), which c
 void check_dense(const std::string& title, const std::vector<std::int64_t>& lengths, const CpOptions& options) {
     decompose::check_cp_options(options);
     decompose::check_dense_shape(title, lengths, 2, "CP");
+    decompose::check_constraints(options, static_cast<int>(lengths.size()));
     if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
         !options.save_partition.empty() || options.format != "auto" || options.rows != "holders")
         throw InvalidArgument("CP decomposition: " + title +
@@ -133,6 +135,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     const auto options = decompose::with_starts(given, tensor.lengths().size(), nonzeros, start != nullptr);
     comm.agree([&] {
         decompose::check_cp_options(options);
+        decompose::check_constraints(options, tensor.order());
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
         if (tensor.order() < 2) throw InvalidArgument(source.title() + " has one mode; a CP decomposition needs at least two");
         sparse::parse_format(options.format);

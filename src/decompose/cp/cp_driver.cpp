@@ -5,7 +5,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
-#include "decompose/cp/cp_als.hpp"
+#include "decompose/cp/cp_admm.hpp"
 #include "decompose/stop.hpp"
 
 #include <algorithm>
@@ -50,13 +50,18 @@ class Runner {
 public:
     /// @param since_start  began with the first of all starts @param start  number of this one, from 1
     Runner(CpOperator<T>& tensor, const CpTask<T>& task, const std::function<CpModel<T>()>& model, const Stopwatch& since_start, int start)
-        : tensor_(tensor), options_(task.options), progress_(task.progress), model_(model), since_start_(since_start), start_(start) {}
+        : tensor_(tensor), options_(task.options), lengths_(task.lengths), progress_(task.progress), model_(model),
+          since_start_(since_start), start_(start) {}
 
     void run(CpState<T>& state, CpResult<T>& result) {
         const IterationOptions iteration{options_.max_iterations, options_.tolerance, options_.regularization};
         const auto after = [&](int number, double fit) { return note(result, number, fit); };
         watch_.lap();
-        if (options_.algorithm == CpAlgorithm::als) run_als(tensor_, state, iteration, after);
+        const auto constraints = constraints_of(options_, tensor_.order());
+        if (!constraints.empty())
+            run_constrained(tensor_, state, iteration, constraints, lengths_, after);
+        else if (options_.algorithm == CpAlgorithm::als)
+            run_als(tensor_, state, iteration, after);
         if (options_.algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor_, state, iteration, after);
         if (options_.algorithm == CpAlgorithm::opt) run_opt(tensor_, state, iteration, after);
         result.fit = state.fit;
@@ -114,6 +119,7 @@ private:
 
     CpOperator<T>& tensor_;
     const CpOptions& options_;
+    const std::vector<std::int64_t>& lengths_;
     const CpProgress<T>& progress_;
     const std::function<CpModel<T>()>& model_;
     Seconds before_;
@@ -280,6 +286,7 @@ std::uint64_t digest_of(const CpOptions& options) {
         .add(options.pairwise_perturbation)
         .add(options.perturbation_threshold);
     digest.add(options.stop != nullptr).add(options.seconds).add(options.starts);
+    for (const auto& constraint : options.constraints) digest.add(constraint.kind).add(constraint.weight);
     return digest.value();
 }
 
@@ -353,6 +360,9 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
     }
     tally.hold(gram * order);
     tally.pass(gram * (threads + 12));  // sums of threads, and what solvers copy
+    if (const auto constraints = constraints_of(options, static_cast<int>(order)); !constraints.empty())
+        tally.pass(gram * (threads + 12) + constrained_memory({rows.all, rows.owned, rows.total, rows.ranks}, constraints,
+                                                              options.regularization, columns, element_bytes, threads));
     if (options.algorithm == CpAlgorithm::nonnegative) tally.pass(gram * (threads + 12) + nonnegative_memory(most, columns, element_bytes));
     if (options.algorithm == CpAlgorithm::opt)
         tally.pass(gram * (threads + 12) + opt_memory(owned, all, element_bytes, options.max_iterations));

@@ -67,6 +67,8 @@ CpResult<T> run_cp(CpOperator<T>& tensor, const CpTask<T>& task, Stopwatch& setu
 /// Rows of the factors on a rank, by mode.
 struct FactorRows {
     std::vector<std::int64_t> all, owned;
+    std::vector<std::int64_t> total{};  ///< over all ranks, at most; for factors_memory()
+    std::int64_t ranks = 1;
 };
 /// Memory of the factors, of the iterations, and of model_of() at the end, an upper bound; what it holds at the end is the model. Pure.
 /// @param dropped what the tensor gives back before the model is made
