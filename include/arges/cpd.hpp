@@ -284,8 +284,8 @@ CpMatch match_components(const CpModel<T>& a, const CpModel<T>& b);
 /// With CpOptions::constraints, |X - model|^2 / 2 + penalties of the factors + regularization * (sum of the squares of all factors) / 2 is
 /// made small over factors that meet the constraints, mode after mode (AO-ADMM: Huang, Sidiropoulos and Liavas, IEEE Trans. Signal
 /// Process. 64, 2016). With M the MTTKRP of a mode and G the product of the other Gram matrices, its factor H comes from ADMM with
-/// rho = trace(G) / R: A = (M + rho (H + U)) (G + rho I)^-1, H = argmin rho / 2 |H - A + U|^2 + penalty, U = U + H - A; each row stops by
-/// itself where rows do not depend on each other (as blocks do in Smith, Beri and Karypis, ICPP 2017). Without a constraint, with l2,
+/// rho = trace(G) / (10 R): A = (M + rho (H + U)) (G + rho I)^-1, H = argmin rho / 2 |H - A + U|^2 + penalty, U = U + H - A; each row stops
+/// by itself where rows do not depend on each other (as blocks do in Smith, Beri and Karypis, ICPP 2017). Without a constraint, with l2,
 /// smooth and orthogonal the minimum is found directly. H is what is kept, so that constraints hold to rounding, and the fit is that of H.
 /// Factors keep their scale in the iterations: where a mode has a penalty, columns of those that have none are at most of length 1, for
 /// else the penalty could be scaled away. At the end columns get length 1, and lambda their weights, but for those of simplices, which keep

@@ -5,6 +5,7 @@
 #include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/text.hpp"
+#include "cli/constraint_options.hpp"
 #include "cli/cpd_ranks.hpp"
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
@@ -34,6 +35,7 @@ const std::map<std::string, CpAlgorithm> algorithms{
 struct CpdCommand : FileCommand {
     CpOptions cp{};
     std::string algorithm = "als", starts = "auto", ranks;
+    ConstraintOptions constraints{};
     ModelOutput output{};
 };
 
@@ -56,6 +58,7 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const ReadSummar
     out << fmt::format(", read in {:.3f} s; rank {}, seed {}{}\n", before.seconds,
                        command.ranks.empty() ? std::to_string(command.cp.rank) : command.ranks, command.cp.seed,
                        command.cp.starts == 1 ? "" : " and on");
+    if (!command.cp.constraints.empty()) out << "constraints: " << joined(constraint_texts(command.cp.constraints)) << "\n";
     if (!before.is_dense) out << "elements that are not stored count as zeros\n";
     out << std::flush;
 }
@@ -137,6 +140,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary&
     object["setup_seconds"] = result.setup_seconds;
     object["choose_seconds"] = result.choose_seconds;
     object["algorithm"] = command.algorithm;
+    object["constraints"] = constraint_texts(command.cp.constraints);
     object["rank"] = command.cp.rank;
     object["seed"] = result.starts[result.best_start].seed;
     object["starts"] = nlohmann::ordered_json::array();
@@ -218,8 +222,9 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
     auto& steps = work.steps;
     auto& forecast = work.forecast;
     steps.show("");
+    command.cp.constraints = command.constraints.of(read.tensor.order());
     if (!command.json) print_tensor(console.out, command, read);
-    if (command.cp.algorithm == CpAlgorithm::nonnegative)
+    if (command.cp.algorithm == CpAlgorithm::nonnegative || command.constraints.has("nonnegative"))
         for (auto& warning : negative_values_warnings(read.tensor)) read.warnings.push_back(std::move(warning));
     print_warnings(console.err, read.warnings);
     if (!command.ranks.empty()) {
@@ -282,6 +287,7 @@ void run(CpdCommand& command, const Console& console) {
     command.cp.starts = starts_of(command);
     if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
     if (command.cp.algorithm == CpAlgorithm::nonnegative) command.algorithm = "nn";
+    command.cp.constraints = command.constraints.of(ConstraintOptions::most_modes);  // the first forecast does not know the modes
     give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense =
@@ -322,6 +328,7 @@ Action declare_cpd(CLI::App& app) {
     app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
         ->check(one_of({"als", "nn", "opt"}, {"nonnegative"}))
         ->capture_default_str();
+    command->constraints.declare(app);
     app.add_option("--iterations,--max-iterations", cp.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();

@@ -11,7 +11,7 @@
 
 namespace arges::decompose {
 
-/// rho = trace(G) / R and (G + rho I)^-1, row by row.
+/// rho = trace(G) / (10 R) and (G + rho I)^-1, row by row.
 template <class T>
 struct AdmmMatrix {
     double rho = 1;
