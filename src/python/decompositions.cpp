@@ -96,6 +96,9 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
             take_common(given, options);
             take(given, "grid", options.grid, "format", options.format, "pairwise_perturbation", options.pairwise_perturbation, "starts",
                  options.starts);
+            std::vector<std::string> constraints;
+            take(given, "constraints", constraints);
+            for (const auto& text : constraints) options.constraints.push_back(parse_constraint(text));
             first = model_from<T>(world, start);
         });
         const auto each = [&](const CpIteration& now, const auto&) {

@@ -153,14 +153,14 @@ void expect_feasible(double tolerance) {
     const auto X = dense<T>(world, 0.1);
     const auto S = stored<T>(world, 0.1);
     for (const auto& kind : all_kinds())
-        for (std::size_t m = 0; m < 4; ++m) {
+        for (const std::size_t m : {static_cast<std::size_t>(kind.kind) % 3, std::size_t{3}}) {
             std::vector<CpConstraint> constraints(3);
             if (m == 3)
                 constraints.assign(3, kind);
             else
                 constraints[m] = kind;
             const auto what = to_string(kind) + " of mode " + std::to_string(m);
-            const auto options = with(m == 3 ? std::vector<CpConstraint>{kind} : constraints, 8);
+            const auto options = with(m == 3 ? std::vector<CpConstraint>{kind} : constraints, 2);
             const auto result = cp_decompose(X, options);
             const auto other = cp_decompose(S, options);
             EXPECT_NEAR(result.fit, other.fit, tolerance) << what;
@@ -176,7 +176,7 @@ TEST(ConstrainedCp, MeetsConstraintsInSinglePrecision) { expect_feasible<float>(
 
 /// Without a constraint it is ALS.
 TEST(ConstrainedCp, IsAlsWithoutConstraints) {
-    const World world;
+    const World world(MPI_COMM_SELF);
     const auto X = dense<double>(world, 0.1);
     const auto als = cp_decompose(X, with({}));
     EXPECT_EQ(cp_decompose(X, with({CpConstraint{}})).fits, als.fits);
@@ -185,7 +185,7 @@ TEST(ConstrainedCp, IsAlsWithoutConstraints) {
 }
 
 TEST(ConstrainedCp, ReachesTheFitOfNonnegativeColumns) {
-    const World world;
+    const World world(MPI_COMM_SELF);
     for (double noise : {0.0, 0.2}) {
         const auto X = dense<double>(world, noise);
         auto options = with({CpConstraint{nonnegative}}, 200);
@@ -284,7 +284,7 @@ void descend(std::vector<Matrix>& factors, const std::vector<CpConstraint>& cons
 
 /// From what is found, a slow method finds nothing that is much better.
 TEST(ConstrainedCp, FindsAMinimumWithPenalties) {
-    const World world;
+    const World world(MPI_COMM_SELF);
     constexpr double noise = 0.2;
     const auto X = stored<double>(world, noise);
     for (const auto& kind : all_kinds()) {
@@ -292,7 +292,7 @@ TEST(ConstrainedCp, FindsAMinimumWithPenalties) {
         for (const auto& other : {CpConstraint{}, CpConstraint{nonnegative}}) {
             const std::vector<CpConstraint> constraints{decompose::fixes_scale(kind.kind) ? other : kind, other,
                                                         decompose::fixes_scale(kind.kind) ? kind : other};
-            const auto result = cp_decompose(X, with(constraints, 500));
+            const auto result = cp_decompose(X, with(constraints, 300));
             auto factors = scaled(factors_of(result.model), result.model.lambda(), 0);
             const double found = objective(factors, constraints, noise);
             descend(factors, constraints, noise, 200);
@@ -304,13 +304,13 @@ TEST(ConstrainedCp, FindsAMinimumWithPenalties) {
 
 /// Exact data that meet a constraint are found again.
 TEST(ConstrainedCp, FindsPlantedFactors) {
-    const World world;
+    const World world(MPI_COMM_SELF);
     const auto X = dense<double>(world, 0);
     for (const auto& constraints : {std::vector<CpConstraint>{{unimodal}, {unimodal}, {nonnegative}},
                                     std::vector<CpConstraint>{{column_simplex}, {column_simplex}, {}},
                                     std::vector<CpConstraint>{{column_simplex}, {column_simplex}, {column_simplex}}}) {
-        auto options = with(constraints, 400);
-        options.starts = 3;
+        auto options = with(constraints, 200);
+        options.starts = 2;
         EXPECT_GT(cp_decompose(X, options).fit, 0.98) << to_string(constraints[0]) << ", " << to_string(constraints[2]);
     }
 }
@@ -322,7 +322,7 @@ TEST(ConstrainedCp, DoesNotDependOnTheDistribution) {
     const auto X = tensor_of(world, whole);
     const World alone(MPI_COMM_SELF);
     for (const auto& kind : all_kinds()) {
-        auto options = with({kind}, 5);
+        auto options = with({kind}, 2);
         options.rank = 1;
         const auto wanted = cp_decompose(tensor_of(alone, whole), options).fit;
         for (const char* distribution : {"medium", "coarse", "fine"}) {
@@ -333,7 +333,7 @@ TEST(ConstrainedCp, DoesNotDependOnTheDistribution) {
 }
 
 TEST(ConstrainedCp, GoesOnFromAModel) {
-    const World world;
+    const World world(MPI_COMM_SELF);
     const auto X = dense<double>(world, 0.1);
     for (const auto& kind : all_kinds()) {
         const auto first = cp_decompose(X, with({kind, {}, {}}, 30));

@@ -15,7 +15,7 @@ namespace arges::decompose {
 namespace {
 
 // A smaller rho and some more steps than in the paper take fewer iterations over all modes where columns are nearly collinear.
-constexpr int least_steps = 5, most_steps = 50;
+constexpr int least_steps = 5, most_steps = 50, most_column_steps = 15;  // the ranks wait for each other in each of the latter
 constexpr double rho_share = 0.1;
 constexpr double wanted_residual = 3e-3;   // relative, primal and dual
 constexpr double smallest_typical = 1e-2;  // part of the mean square of rows below which residuals are not relative to a row
@@ -169,7 +169,7 @@ void improve_columns(const Communicator& comm, const AdmmRows<T>& rows, const Ad
     const auto& [v, z] = scratch;
     const int columns = rows.factor.columns;
     const double floor = smallest_typical * rows.typical * static_cast<double>(comm.sum(rows.factor.rows));
-    for (int step = 1; step <= most_steps; ++step) {
+    for (int step = 1; step <= most_column_steps; ++step) {
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < v.rows; ++i) {
             solve_row(rows, matrix, i, z.row(i), v.row(i));
