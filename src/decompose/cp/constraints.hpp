@@ -2,7 +2,6 @@
 #pragma once
 
 #include "arges/cpd.hpp"
-#include "sparse/row_matrix.hpp"
 
 #include <cstdint>
 #include <span>
