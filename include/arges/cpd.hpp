@@ -25,6 +25,35 @@ enum class CpAlgorithm : std::uint8_t {
     sgd           ///< all factors at once, by stochastic gradients of samples of the elements; sparse tensors
 };
 
+/// What the factor of a mode has to be, or is punished for, in a CP decomposition by CpAlgorithm::als. A is the factor, w the weight.
+enum class CpConstraintKind : std::uint8_t {
+    none,            ///< anything
+    nonnegative,     ///< no negative element
+    l1,              ///< w times the sum of |a| is added to half the squared residual: many elements are zero
+    nonnegative_l1,  ///< both
+    l2,              ///< w / 2 times the sum of squares is added
+    smooth,          ///< w / 2 times the sum of (a(i + 1, r) - a(i, r))^2 over the mode's indices i is added; rows of empty slices are zero
+    unimodal,        ///< no negative element; columns rise up to some row and fall from there on (rows of empty slices left out)
+    orthogonal,      ///< A^T A is the unit matrix
+    row_simplex,     ///< no negative element, and each row that is not of an empty slice sums to 1
+    column_simplex   ///< no negative element, and each column sums to 1
+};
+
+/// A constraint or a penalty on the factor of a mode.
+struct CpConstraint {
+    CpConstraintKind kind = CpConstraintKind::none;
+    double weight = 0;  ///< of l1, nonnegative_l1, l2 and smooth, above 0; 0 of the others
+
+    friend bool operator==(const CpConstraint&, const CpConstraint&) = default;
+};
+
+/// The constraint with a name as `arges cpd` has it: nonnegative, l1=0.1, nonnegative-l1=0.1, l2=0.1, smooth=0.1, unimodal, orthogonal,
+/// row-simplex, column-simplex or none; underscores are taken for hyphens, ridge for l2. Local.
+/// @throws InvalidArgument for other names, with the nearest one, and for weights that are missing, too many or not above 0
+CpConstraint parse_constraint(const std::string& text);
+/// Such a name, with its weight. Local.
+std::string to_string(const CpConstraint& constraint);
+
 /// What to decompose into, and how. The texts are those of `arges cpd`. Distribution, grid, policy, rows, format and partition
 /// files are for sparse tensors, pairwise perturbation is for dense ones.
 struct CpOptions {
@@ -63,6 +92,8 @@ struct CpOptions {
     /// Elements that are not stored, of dense tensors those that are not a number (NaN), are unknown: the model is of the others only.
     /// Otherwise elements that are not stored are zeros, and NaN is refused.
     bool missing = false;
+    /// One for each mode, or one for all modes; empty: none. With them als is AO-ADMM, see cp_decompose().
+    std::vector<CpConstraint> constraints{};
 };
 
 /// Throw InvalidArgument, with the names that there are, for a text that is none of CpOptions::policy. Local.
@@ -163,7 +194,7 @@ class CpModel : public ModelFactors<T> {
 public:
     /// Number of components.
     int rank() const { return lambda_.size(); }
-    /// Weights of the components; columns of the factors have length 1.
+    /// Weights of the components; columns of the factors have length 1, but for those that a simplex constrains.
     const std::vector<double>& lambda() const { return lambda_; }
     /// A whole factor on every rank, row by row. Collective. For factors that fit into memory.
     /// @throws InvalidArgument if there is no such mode, or in a dry run
@@ -272,6 +303,17 @@ CpMatch match_components(const CpModel<T>& a, const CpModel<T>& b);
 /// the loss, with zeros estimated from a fixed sample, is larger is taken back, and steps become shorter. The fit of a loss is the part
 /// that the model takes away of what the best constant leaves above the least loss that there can be: 0 for that constant, 1 for a model
 /// that is the tensor.
+///
+/// With CpOptions::constraints, |X - model|^2 / 2 + penalties of the factors + regularization * (sum of the squares of all factors) / 2 is
+/// made small over factors that meet the constraints, mode after mode (AO-ADMM: Huang, Sidiropoulos and Liavas, IEEE Trans. Signal
+/// Process. 64, 2016). With M the MTTKRP of a mode and G the product of the other Gram matrices, its factor H comes from ADMM with
+/// rho = trace(G) / (10 R): A = (M + rho (H + U)) (G + rho I)^-1, H = argmin rho / 2 |H - A + U|^2 + penalty, U = U + H - A; each row stops
+/// by itself where rows do not depend on each other (as blocks do in Smith, Beri and Karypis, ICPP 2017). Without a constraint, with l2,
+/// smooth and orthogonal the minimum is found directly. H is what is kept, so that constraints hold to rounding, and the fit is that of H.
+/// Factors keep their scale in the iterations: where a mode has a penalty, columns of those that have none are at most of length 1, for
+/// else the penalty could be scaled away. At the end columns get length 1, and lambda their weights, but for those of simplices, which keep
+/// the scale in which they sum to 1. Where all modes have a scale (orthogonal, simplices), lambda is fitted, too. Tolerance and stop are
+/// those of the fit. Smooth: a row of an empty slice stands in the sequence as zeros.
 /// @param tensor   what to decompose; elements that are not stored are zero, or unknown where the options have missing elements
 /// @param options  how
 /// @param progress called on every rank after each iteration: any function that can be called as a CpProgress

@@ -5,6 +5,7 @@
 #include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/text.hpp"
+#include "cli/constraint_options.hpp"
 #include "cli/cpd_ranks.hpp"
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
@@ -37,6 +38,7 @@ const std::map<std::string, CpAlgorithm> algorithms{{"als", CpAlgorithm::als},
 struct CpdCommand : FileCommand {
     CpOptions cp{};
     std::string algorithm = "als", starts = "auto", ranks, loss = "gaussian";
+    ConstraintOptions constraints{};
     ModelOutput output{};
 };
 
@@ -64,6 +66,7 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const ReadSummar
     else if (!before.is_dense)
         out << "elements that are not stored count as zeros\n";
     if (command.cp.loss.kind != LossKind::gaussian) out << "loss " << command.loss << ", by " << command.algorithm << "\n";
+    if (!command.cp.constraints.empty()) out << "constraints: " << joined(constraint_texts(command.cp.constraints)) << "\n";
     out << std::flush;
 }
 
@@ -151,6 +154,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary&
         object["loss_sum"] = result.loss;
         object["known_elements"] = result.known;
     }
+    object["constraints"] = constraint_texts(command.cp.constraints);
     object["rank"] = command.cp.rank;
     object["seed"] = result.starts[result.best_start].seed;
     object["starts"] = nlohmann::ordered_json::array();
@@ -233,8 +237,9 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
     auto& steps = work.steps;
     auto& forecast = work.forecast;
     steps.show("");
+    command.cp.constraints = command.constraints.of(read.tensor.order());
     if (!command.json) print_tensor(console.out, command, read);
-    if (command.cp.algorithm == CpAlgorithm::nonnegative)
+    if (command.cp.algorithm == CpAlgorithm::nonnegative || command.constraints.has("nonnegative"))
         for (auto& warning : negative_values_warnings(read.tensor)) read.warnings.push_back(std::move(warning));
     print_warnings(console.err, read.warnings);
     if (!command.ranks.empty()) {
@@ -302,6 +307,7 @@ void run(CpdCommand& command, const Console& console) {
     command.cp.loss = parse_loss(command.loss);
     command.cp.starts = starts_of(command);
     if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
+    command.cp.constraints = command.constraints.of(ConstraintOptions::most_modes);  // the first forecast does not know the modes
     give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense =
@@ -352,6 +358,7 @@ Action declare_cpd(CLI::App& app) {
         ->check(accepted_by([](const std::string& text) { parse_loss(text); }, "LOSS"))
         ->capture_default_str();
     app.add_flag("--missing", cp.missing, "elements that are not stored, of dense tensors NaN, are unknown");
+    command->constraints.declare(app);
     app.add_option("--iterations,--max-iterations", cp.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();

@@ -181,7 +181,7 @@ private:
 }  // namespace
 
 FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank) {
-    FactorRows rows{block_position(layout, rank).sizes, {}};
+    FactorRows rows{block_position(layout, rank).sizes, {}, layout.extents(), layout.grid().ranks()};
     for (std::size_t m = 0; m < rows.all.size(); ++m) rows.owned.push_back(row_traffic(layout, m, rank).owned);
     return rows;
 }

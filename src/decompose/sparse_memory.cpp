@@ -71,7 +71,10 @@ MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int th
     const auto format = sparse::parse_format(options.format);
     auto tally = distributing_memory(share, options.distribution, !options.partition_file.empty());
     tally.add(sparse_operator_memory(share, format, threads));
-    tally.add(factors_memory({share.rows, share.owned}, options, share.value_bytes, threads, kernel_memory(share, format, threads)));
+    std::vector<std::int64_t> slices;
+    for (auto length : share.lengths) slices.push_back(std::min(share.before * share.ranks, length));
+    tally.add(factors_memory({share.rows, share.owned, slices, share.ranks}, options, share.value_bytes, threads,
+                             kernel_memory(share, format, threads)));
     return tally;
 }
 

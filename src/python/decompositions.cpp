@@ -99,6 +99,9 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
             std::string loss;
             take(given, "loss", loss);
             options.loss = parse_loss(loss);
+            std::vector<std::string> constraints;
+            take(given, "constraints", constraints);
+            for (const auto& text : constraints) options.constraints.push_back(parse_constraint(text));
             first = model_from<T>(world, start);
         });
         const auto each = [&](const CpIteration& now, const auto&) {

@@ -205,6 +205,14 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--iterations", "0"}, 2, "--iterations"},
         {{"cpd", one.c_str(), "--tolerance", "-1"}, 2, "--tolerance"},
         {{"cpd", one.c_str(), "--starts", "0"}, 2, "'0' must be auto or a number from 1 to 1000"},
+        {{"cpd", one.c_str(), "--constraint", "nonnegative"}, 2, "'nonnegative' must be a mode, from 1, or all, and a constraint"},
+        {{"cpd", one.c_str(), "--constraint", "0:nonnegative"}, 2, "a mode, from 1"},
+        {{"cpd", one.c_str(), "--constraint", "1:nonegative"}, 2, "did you mean nonnegative?"},
+        {{"cpd", one.c_str(), "--constraint", "1:smooth"}, 2, "use smooth=0.1, for example"},
+        {{"cpd", one.c_str(), "--constraint", "1:unimodal=2"}, 2, "the constraint unimodal has no weight"},
+        {{"cpd", one.c_str(), "--constraint", "4:nonnegative", "--json"}, 1, "the tensor has 3 modes; use one from 1 to 3"},
+        {{"cpd", one.c_str(), "--constraint", "all:unimodal", "--algorithm", "nn", "--json"}, 1, "leave the other algorithm out"},
+        {{"cpd", one.c_str(), "--rank", "3", "--constraint", "2:orthogonal", "--json"}, 1, "3 orthogonal columns need as many rows"},
         {{"cpd", one.c_str(), "--ranks", "3:2"}, 2, "'3:2' must be two ranks, as 2:10"},
         {{"cpd", one.c_str(), "--ranks", "1:2", "--rank", "2"}, 2, "--rank"},
         {{"cpd", one.c_str(), "--starts", "many"}, 2, "--starts"},
@@ -241,6 +249,26 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"stats", one.c_str(), "--parts", "0"}, 2, "--parts"},
         {{"stats", one.c_str(), "--rows", "all"}, 2, "--rows"},
     });
+}
+
+TEST(CpdProgram, MeetsConstraints) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto out = folder / "out";
+    const std::vector<const char*> words{"cpd",          yago,        "--rank",       "3",
+                                         "--iterations", "4",         "--constraint", "all:nonnegative",
+                                         "--constraint", "2:l1=0.01", "--constraint", "4:column_simplex",
+                                         "--seed",       "1"};
+    auto with_json = words;
+    with_json.insert(with_json.end(), {"--json", "--output", out.c_str(), "--output-form", "text"});
+    const auto object = parsed(run_program(with_json));
+    EXPECT_EQ(object["constraints"], Json::parse(R"(["nonnegative", "l1=0.01", "nonnegative", "column-simplex"])"));
+    EXPECT_EQ(object["algorithm"], "als");
+    const auto rows = "\n" + TemporaryFolder::read(out + "/mode_1.txt");
+    for (const char* negative : {" -", "\n-"}) EXPECT_EQ(rows.find(negative), std::string::npos);
+    const auto table = run_program(words);
+    EXPECT_NE(table.out.find("constraints: nonnegative, l1=0.01, nonnegative, column-simplex\n"), std::string::npos) << table.out;
+    EXPECT_EQ(parsed(run_program({"cpd", yago, "--rank", "2", "--iterations", "1", "--json"}))["constraints"], Json::parse("[]"));
 }
 
 /// Why iterations ended, and all fits, in both forms of output; --json shows nothing but the object.

@@ -72,6 +72,23 @@ TEST_F(DenseForecasts, CoverCp) {
     }
 }
 
+TEST_F(DenseForecasts, CoverConstrainedCp) {
+    for (const auto& extents : shapes()) {
+        const auto x = tensor(extents);
+        const auto held = x.state()->shape().local_size(world_.rank()) * 8;
+        for (const char* name : {"nonnegative", "l2=0.1", "smooth=0.1", "unimodal", "column-simplex"}) {
+            CpOptions options;
+            options.rank = std::string(name) == "unimodal" ? 2 : 5;
+            options.constraints = {parse_constraint(name)};
+            options.max_iterations = 3;
+            options.tolerance = 0;
+            std::int64_t forecast = 0;
+            const auto taken = held + most_held([&] { forecast = cp_decompose(x, options).forecast_bytes; });
+            expect_covered(taken, forecast, text(extents) + ", " + name);
+        }
+    }
+}
+
 TEST_F(DenseForecasts, CoverTucker) {
     for (const auto& extents : shapes()) {
         const auto x = tensor(extents);

@@ -72,6 +72,29 @@ def test_cpd_with_losses():
         arges.cpd(sparse, 2, loss="poisson", algorithm="als")
 
 
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_cpd_meets_constraints(form):
+    whole = model(np.random.default_rng(3), (7, 8, 9), 2)
+    tensor = arges.tensor(whole) if form == "dense" else arges.tensor(whole).to_sparse()
+    found = arges.cpd(tensor, 2, constraints={0: "nonnegative", 2: ("smooth", 0.01)}, max_iterations=200)
+    assert found.factors[0].min() >= 0 and found.fit > 0.9
+    found = arges.cpd(tensor, 2, constraints=["orthogonal", None, "column_simplex"], max_iterations=20)
+    close(found.factors[0].T @ found.factors[0], np.eye(2))
+    close(found.factors[2].sum(axis=0), np.ones(2))
+    found = arges.cpd(tensor, 2, constraints="nonnegative", max_iterations=400, tolerance=1e-9, seed=1)
+    assert all(factor.min() >= 0 for factor in found.factors) and found.fit > 0.999
+    found = arges.cpd(tensor, 2, constraints=("nonnegative-l1", 0.1), max_iterations=5)
+    assert all(factor.min() >= 0 for factor in found.factors)
+    with pytest.raises(arges.InvalidArgument, match="did you mean nonnegative"):
+        arges.cpd(tensor, 2, constraints="nonegative")
+    with pytest.raises(arges.InvalidArgument, match="no mode 3; use one from 0 to 2"):
+        arges.cpd(tensor, 2, constraints={3: "nonnegative"})
+    with pytest.raises(arges.InvalidArgument, match="2 constraints for 3 modes"):
+        arges.cpd(tensor, 2, constraints=["nonnegative", "unimodal"])
+    with pytest.raises(arges.InvalidArgument, match="AO-ADMM"):
+        arges.cpd(tensor, 2, constraints="nonnegative", algorithm="opt")
+
+
 def test_tucker():
     rng = np.random.default_rng(1)
     whole = np.einsum(

@@ -17,17 +17,6 @@ namespace {
 
 double total(const Gram& gram) { return std::accumulate(gram.begin(), gram.end(), 0.0); }
 
-void add_to_diagonal(Gram& gram, int columns, double value) {
-    for (int c = 0; c < columns; ++c) gram[static_cast<std::size_t>(c) * static_cast<std::size_t>(columns + 1)] += value;
-}
-
-/// Scales a Gram matrix as its columns are scaled.
-void scale_gram(Gram& gram, const std::vector<double>& scale) {
-    const auto n = scale.size();
-    for (std::size_t c = 0; c < n; ++c)
-        for (std::size_t r = 0; r < n; ++r) gram[r + c * n] *= scale[r] * scale[c];
-}
-
 /// One mode after the other.
 template <class T>
 class Alternation {
@@ -137,29 +126,6 @@ private:
     std::vector<double> inner_;  // by row, summed in their order
 };
 
-/// Iterates until `after` says that it is enough. An iteration is asked to be exact where it is the last one, or where the fit
-/// does not change any more, and so is the next one after that, to compare with.
-template <class T>
-void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options,
-               const AfterIteration& after) {
-    constexpr double rounding = std::is_same_v<T, float> ? 5e-3 : 1e-3;  // of the fit, near 1
-    bool must_be_exact = false, was_exact = true;
-    for (int it = 1; it <= options.max_iterations; ++it) {
-        const double before = state.fit;
-        must_be_exact = must_be_exact || it == options.max_iterations;
-        tensor.begin_iteration(state, must_be_exact);
-        state.fit = alternation.iterate();
-        if (const auto fit = tensor.fit(state)) state.fit = *fit;
-        const bool is_exact = tensor.step() == CpStep::exact;
-        if (it > 1 && is_exact && was_exact && options.regularization == 0 && state.fit < before - rounding)
-            throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " +
-                        std::to_string(state.fit) + "; use a smaller rank, another seed, or a regularization");
-        if (!after(it, state.fit)) return;
-        must_be_exact = is_settled(state.fit, state.fit - before, options.tolerance) || (must_be_exact && !was_exact);
-        was_exact = is_exact;
-    }
-}
-
 }  // namespace
 
 bool is_settled(double fit, double change, double tolerance) { return tolerance > 0 && std::abs(change) <= tolerance * std::abs(fit); }
@@ -175,15 +141,38 @@ double fit_of(double norm_squared, double model_squared, double inner) {
 }
 
 template <class T>
+void alternate(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after,
+               const std::function<double()>& iterate, bool fit_may_fall) {
+    constexpr double rounding = std::is_same_v<T, float> ? 5e-3 : 1e-3;  // of the fit, near 1
+    bool must_be_exact = false, was_exact = true;
+    for (int it = 1; it <= options.max_iterations; ++it) {
+        const double before = state.fit;
+        must_be_exact = must_be_exact || it == options.max_iterations;
+        tensor.begin_iteration(state, must_be_exact);
+        state.fit = iterate();
+        if (const auto fit = tensor.fit(state)) state.fit = *fit;
+        const bool is_exact = tensor.step() == CpStep::exact;
+        if (it > 1 && is_exact && was_exact && !fit_may_fall && state.fit < before - rounding)
+            throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " +
+                        std::to_string(state.fit) + "; use a smaller rank, another seed, or a regularization");
+        if (!after(it, state.fit)) return;
+        must_be_exact = is_settled(state.fit, state.fit - before, options.tolerance) || (must_be_exact && !was_exact);
+        was_exact = is_exact;
+    }
+}
+
+template <class T>
 void run_als(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
     LeastSquares<T> alternation(tensor, state, options.regularization);
-    alternate(alternation, tensor, state, options, after);
+    alternate<T>(
+        tensor, state, options, after, [&] { return alternation.iterate(); }, options.regularization > 0);
 }
 
 template <class T>
 void run_nonnegative(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
     NonnegativeColumns<T> alternation(tensor, state, options.regularization);
-    alternate(alternation, tensor, state, options, after);
+    alternate<T>(
+        tensor, state, options, after, [&] { return alternation.iterate(); }, options.regularization > 0);
 }
 
 std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::int64_t element_bytes) {
@@ -191,6 +180,8 @@ std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::in
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void alternate(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&, const std::function<double()>&,   \
+                            bool);                                                                                                         \
     template void run_als(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);                                    \
     template void run_nonnegative(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
 ARGES_INSTANTIATE(float)

@@ -37,6 +37,15 @@ struct CpState {
 /// @throws Error if they cannot belong together: the iteration has diverged
 double fit_of(double norm_squared, double model_squared, double inner);
 
+/// Iterates until `after` says that it is enough. An iteration is asked to be exact where it is the last one, or where the fit does not
+/// change any more, and so is the next one after that, to compare with. Collective.
+/// @param iterate      goes over all modes and returns the fit
+/// @param fit_may_fall where something else is minimized, too
+/// @throws Error where the iteration diverges
+template <class T>
+void alternate(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after,
+               const std::function<double()>& iterate, bool fit_may_fall);
+
 /// Alternating least squares: for each mode A_n = M_n V_n^+ with M_n = X_(n) times the Khatri-Rao product, V_n the product of
 /// the other Gram matrices; columns are scaled to length 1. The fit comes from the last mode's M_n. Collective.
 /// @throws Error where the iteration diverges

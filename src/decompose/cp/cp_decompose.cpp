@@ -5,6 +5,7 @@
 #include "arges/error.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
+#include "decompose/cp/constraints.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/cp_known.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
@@ -39,6 +40,7 @@ constexpr std::int64_t max_counted_ranks = 1 << 24;  // of explain_cp(), which c
 void check_dense(const std::string& title, const std::vector<std::int64_t>& lengths, const CpOptions& options) {
     decompose::check_cp_options(options);
     decompose::check_dense_shape(title, lengths, 2, "CP");
+    decompose::check_constraints(options, static_cast<int>(lengths.size()));
     if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
         !options.save_partition.empty() || options.format != "auto" || options.rows != "holders")
         throw InvalidArgument("CP decomposition: " + title +
@@ -134,6 +136,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     const auto options = decompose::with_starts(given, tensor.lengths().size(), nonzeros, start != nullptr);
     comm.agree([&] {
         decompose::check_cp_options(options);
+        decompose::check_constraints(options, tensor.order());
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
         if (tensor.order() < 2) throw InvalidArgument(source.title() + " has one mode; a CP decomposition needs at least two");
         sparse::parse_format(options.format);
@@ -156,7 +159,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     const bool folds = distributed.nonzeros.folds;
     SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(options.format), options.rank);
     decompose::check_norm(source.title(), op.norm_squared());
-    return decompose::run_cp<T>(op, task, watch, decompose::iterations_of<T>(op, options.algorithm),
+    return decompose::run_cp<T>(op, task, watch, decompose::iterations_of<T>(op, options, task.lengths),
                                 [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t) {
                                     const auto& chosen = distributed.chosen;
                                     result.forecast_bytes = forecast;
@@ -212,7 +215,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
     DenseCpOperator<T> op(comm, plain.state()->layout, here.of<T>(), options.rank,
                           options.pairwise_perturbation ? options.perturbation_threshold : 0);
     decompose::check_elements(tensor, op.norm_squared());
-    return decompose::run_cp<T>(op, task, watch, decompose::iterations_of<T>(op, options.algorithm),
+    return decompose::run_cp<T>(op, task, watch, decompose::iterations_of<T>(op, options, task.lengths),
                                 [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t sent) {
                                     result.forecast_bytes = forecast;
                                     result.sent_bytes_max = comm.maximum(sent);

@@ -7,6 +7,7 @@
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_als.hpp"
 #include "decompose/cp/element_loss.hpp"
+#include "decompose/cp/cp_admm.hpp"
 #include "decompose/stop.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int max_rank = 1024, max_starts = 1000;
 constexpr int most_short_starts = 10;
+constexpr int settled_steps = 3;  // of opt: a step of a line search may be short by chance
 constexpr double short_seconds = 10, seconds_per_product = 3e-9;  // all starts; of a nonzero with an element of a factor, slow machines too
 
 [[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("CP decomposition: " + text); }
@@ -98,7 +100,8 @@ private:
         was_exact_ = exact;
         result.perturbation_starts += now.step == CpStep::pairs ? 1 : 0;
         result.fits.push_back(fit);
-        const bool is_settled = number > 1 && exact_twice && decompose::is_settled(fit, now.change, options_.tolerance);
+        settled_ = number > 1 && exact_twice && decompose::is_settled(fit, now.change, options_.tolerance) ? settled_ + 1 : 0;
+        const bool is_settled = settled_ >= (options_.algorithm == CpAlgorithm::opt ? settled_steps : 1);
         CollectiveCall::run_callback(tensor_.comm(), [&] {
             if (progress_) progress_(now, model_);
         });
@@ -112,12 +115,14 @@ private:
 
     CpData<T>& tensor_;
     const CpOptions& options_;
+    const std::vector<std::int64_t>& lengths_;
     const CpProgress<T>& progress_;
     const CpIterations<T>& iterate_;
     const std::function<CpModel<T>()>& model_;
     Seconds before_;
     double last_fit_ = 0;
     bool was_exact_ = true;
+    int settled_ = 0;  // iterations in a row
     const Stopwatch& since_start_;
     int start_;
     Stopwatch watch_;
@@ -295,6 +300,7 @@ std::uint64_t digest_of(const CpOptions& options) {
         .add(options.perturbation_threshold);
     digest.add(options.stop != nullptr).add(options.seconds).add(options.starts);
     digest.add(options.loss.kind).add(options.loss.parameter).add(options.missing);
+    for (const auto& constraint : options.constraints) digest.add(constraint.kind).add(constraint.weight);
     return digest.value();
 }
 
@@ -368,6 +374,9 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
     }
     tally.hold(gram * order);
     tally.pass(gram * (threads + 12));  // sums of threads, and what solvers copy
+    if (const auto constraints = constraints_of(options, static_cast<int>(order)); !constraints.empty())
+        tally.pass(gram * (threads + 12) + constrained_memory({rows.all, rows.owned, rows.total, rows.ranks}, constraints,
+                                                              options.regularization, columns, element_bytes, threads));
     if (options.algorithm == CpAlgorithm::nonnegative) tally.pass(gram * (threads + 12) + nonnegative_memory(most, columns, element_bytes));
     if (options.algorithm == CpAlgorithm::opt)
         tally.pass(gram * (threads + 12) + opt_memory(owned, all, element_bytes, options.max_iterations));
@@ -381,11 +390,13 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
 }
 
 template <class T>
-CpIterations<T> iterations_of(CpOperator<T>& tensor, CpAlgorithm algorithm) {
-    return [&tensor, algorithm](CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
-        if (algorithm == CpAlgorithm::als) run_als(tensor, state, options, after);
-        if (algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor, state, options, after);
-        if (algorithm == CpAlgorithm::opt) run_opt(tensor, state, options, after);
+CpIterations<T> iterations_of(CpOperator<T>& tensor, const CpOptions& options, const std::vector<std::int64_t>& lengths) {
+    return [&](CpState<T>& state, const IterationOptions& iteration, const AfterIteration& after) {
+        const auto constraints = constraints_of(options, tensor.order());
+        if (!constraints.empty()) return run_constrained(tensor, state, iteration, constraints, lengths, after);
+        if (options.algorithm == CpAlgorithm::als) run_als(tensor, state, iteration, after);
+        if (options.algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor, state, iteration, after);
+        if (options.algorithm == CpAlgorithm::opt) run_opt(tensor, state, iteration, after);
     };
 }
 
@@ -401,7 +412,7 @@ CpResult<T> run_cp(CpData<T>& tensor, const CpTask<T>& task, Stopwatch& setup, c
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template CpIterations<T> iterations_of(CpOperator<T>&, CpAlgorithm);                                                                   \
+    template CpIterations<T> iterations_of(CpOperator<T>&, const CpOptions&, const std::vector<std::int64_t>&);                            \
     template CpResult<T> run_cp(CpData<T>&, const CpTask<T>&, Stopwatch&, const CpIterations<T>&,                                          \
                                 const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t)>&);
 ARGES_INSTANTIATE(float)

@@ -65,9 +65,10 @@ struct CpTask {
 /// The iterations of an algorithm.
 template <class T>
 using CpIterations = std::function<void(CpState<T>& state, const IterationOptions&, const AfterIteration& after)>;
-/// Those of als, nonnegative and opt. Local.
+/// Those of als, with constraints or without, nonnegative and opt. Local.
+/// @param lengths of the tensor
 template <class T>
-CpIterations<T> iterations_of(CpOperator<T>& tensor, CpAlgorithm algorithm);
+CpIterations<T> iterations_of(CpOperator<T>& tensor, const CpOptions& options, const std::vector<std::int64_t>& lengths);
 
 /// Runs iterations from each start. Collective.
 /// @param setup    began with the call
@@ -79,6 +80,8 @@ CpResult<T> run_cp(CpData<T>& tensor, const CpTask<T>& task, Stopwatch& setup, c
 /// Rows of the factors on a rank, by mode.
 struct FactorRows {
     std::vector<std::int64_t> all, owned;
+    std::vector<std::int64_t> total{};  ///< over all ranks, at most; for factors_memory()
+    std::int64_t ranks = 1;
 };
 /// Memory of the factors, of the iterations, and of model_of() at the end, an upper bound; what it holds at the end is the model. Pure.
 /// @param dropped what the tensor gives back before the model is made

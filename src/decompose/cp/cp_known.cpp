@@ -26,6 +26,9 @@ void check_for_elements(const std::string& title, const CpOptions& options) {
     if (!options.missing && options.algorithm == CpAlgorithm::opt && !has_sum)
         throw InvalidArgument("CP decomposition: the elements of " + title + " that are not stored are zeros, over which the loss " +
                               to_string(options.loss) + " has no sum in closed form; use sgd, or say that they are missing");
+    if (!options.constraints.empty())
+        throw InvalidArgument("CP decomposition: constraints are for tensors of which all elements are known, or for dense ones; leave them out, "
+                              "or use nonnegative");
     const auto& distribution = options.distribution;
     if (options.algorithm != CpAlgorithm::sgd) return;
     if ((distribution != "auto" && distribution != "coarse-allgather") || !options.partition_file.empty() || !options.grid.empty() ||
@@ -138,7 +141,7 @@ CpResult<T> decompose_block(const Tensor<T>& tensor, const CpTask<T>& task) {
             const auto objective = block_objective(op, state.factors, known, options.regularization);
             return run_loss(*objective, op, state, options.max_iterations, after);
         }
-        iterations_of<T>(op, options.algorithm)(state, iteration, after);
+        iterations_of<T>(op, options, task.lengths)(state, iteration, after);
     };
     return run_cp<T>(op, task, watch, iterate, [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t sent) {
         result.forecast_bytes = forecast;

@@ -103,6 +103,16 @@ void multiply_into(Gram& product, const Gram& factor) {
     for (std::size_t i = 0; i < product.size(); ++i) product[i] *= factor[i];
 }
 
+void add_to_diagonal(Gram& gram, int columns, double value) {
+    for (int c = 0; c < columns; ++c) gram[static_cast<std::size_t>(c) * static_cast<std::size_t>(columns + 1)] += value;
+}
+
+void scale_gram(Gram& gram, const std::vector<double>& scale) {
+    const auto n = scale.size();
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t r = 0; r < n; ++r) gram[r + c * n] *= scale[r] * scale[c];
+}
+
 GramSolver::GramSolver(Gram v, int columns, double rounding) : columns_(columns) {
     if (!std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); }))
         throw InvalidArgument("the factors of the decomposition have grown beyond all numbers; scale the tensor's values, use a smaller "

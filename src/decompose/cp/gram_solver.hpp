@@ -14,6 +14,9 @@ using Gram = std::vector<double>;
 
 /// Element by element.
 void multiply_into(Gram& product, const Gram& factor);
+void add_to_diagonal(Gram& gram, int columns, double value);
+/// Scales a Gram matrix as its columns are scaled.
+void scale_gram(Gram& gram, const std::vector<double>& scale);
 
 /// The inverse of V: by Cholesky where V is positive definite and well conditioned; else the pseudo-inverse, so that collinear
 /// columns or columns of zeros give the solution of least norm. The pseudo-inverse is applied as a product of its roots, Q

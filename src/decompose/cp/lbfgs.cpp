@@ -29,19 +29,34 @@ class StepMemory {
 public:
     explicit StepMemory(const FactorObjective<T>& objective) : objective_(objective) {}
 
-    /// Minus the approximate inverse Hessian times the gradient.
-    FactorVector<T> direction(const FactorVector<T>& gradient) const {
+    /// Minus the approximate inverse Hessian times the gradient, both in the elements that are not held.
+    /// @param gradient zero where elements are held @param held for each element; none: no element is
+    FactorVector<T> direction(const FactorVector<T>& gradient, const std::vector<char>& held) const {
         FactorVector<T> d = gradient;
-        std::vector<double> weight(steps_.size());
-        for (std::size_t k = steps_.size(); k-- > 0;) {
-            weight[k] = objective_.dot(steps_[k].x, d) / steps_[k].product;
-            add(d, -weight[k], steps_[k].gradient);
+        std::vector<std::size_t> used;
+        std::vector<double> product, weight(steps_.size());
+        for (std::size_t k = 0; k < steps_.size(); ++k) {
+            product.push_back(held.empty() ? steps_[k].product : objective_.dot(free(steps_[k].x, held), steps_[k].gradient));
+            if (held.empty() || product[k] > least_convexity * steps_[k].product) used.push_back(k);
         }
-        const double scale = steps_.empty() ? 1 / std::sqrt(objective_.dot(gradient, gradient))
-                                            : steps_.back().product / objective_.dot(steps_.back().gradient, steps_.back().gradient);
+        for (auto at = used.rbegin(); at != used.rend(); ++at) {
+            const auto k = *at;
+            weight[k] = objective_.dot(steps_[k].x, d) / product[k];
+            add(d, -weight[k], steps_[k].gradient);
+            d = free(std::move(d), held);
+        }
+        double scale = 0;
+        if (used.empty()) {
+            scale = 1 / std::sqrt(objective_.dot(gradient, gradient));
+        } else {
+            const auto last = free(steps_[used.back()].gradient, held);
+            scale = product[used.back()] / objective_.dot(last, last);
+        }
         for (auto& v : d) v = static_cast<T>(scale * static_cast<double>(v));
-        for (std::size_t k = 0; k < steps_.size(); ++k)
-            add(d, weight[k] - objective_.dot(steps_[k].gradient, d) / steps_[k].product, steps_[k].x);
+        for (auto k : used) {
+            add(d, weight[k] - objective_.dot(steps_[k].gradient, d) / product[k], steps_[k].x);
+            d = free(std::move(d), held);
+        }
         for (auto& v : d) v = -v;
         return d;
     }
@@ -60,6 +75,15 @@ private:
         FactorVector<T> x, gradient;
         double product;
     };
+    static constexpr double least_convexity = 1e-8;
+
+    /// Zero where elements are held.
+    static FactorVector<T> free(FactorVector<T> x, const std::vector<char>& held) {
+        for (std::size_t i = 0; i < held.size(); ++i)
+            if (held[i] != 0) x[i] = T(0);
+        return x;
+    }
+
     const FactorObjective<T>& objective_;
     std::deque<Step> steps_;
 };
@@ -88,12 +112,15 @@ public:
     /// Goes to a point where the function is smaller; false if there is none to be found.
     bool step() {
         const auto before = x_, gradient_before = gradient_;
-        const auto free = free_gradient();
+        const auto held = held_elements();
+        auto free = gradient_;
+        for (std::size_t i = 0; i < held.size(); ++i)
+            if (held[i] != 0) free[i] = T(0);
         if (objective_.dot(free, free) == 0) return false;
-        bool moved = line_search(direction(free));
+        bool moved = line_search(memory_.direction(free, held));
         if (!moved) {
             memory_.forget();
-            moved = line_search(direction(free));
+            moved = line_search(memory_.direction(free, held));
         }
         if (!moved) return false;
         auto step = x_, change = gradient_;
@@ -104,21 +131,13 @@ public:
     }
 
 private:
-    bool is_held(std::size_t i) const { return objective_.is_bounded() && x_[i] <= T(0) && gradient_[i] > T(0); }
-
-    /// The gradient in elements that may move.
-    FactorVector<T> free_gradient() const {
-        auto free = gradient_;
-        for (std::size_t i = 0; i < free.size(); ++i)
-            if (is_held(i)) free[i] = T(0);
-        return free;
-    }
-
-    FactorVector<T> direction(const FactorVector<T>& free) const {
-        auto d = memory_.direction(free);
-        for (std::size_t i = 0; i < d.size(); ++i)
-            if (is_held(i)) d[i] = T(0);
-        return d;
+    /// Those at the bound that would go beyond; none where there is no bound.
+    std::vector<char> held_elements() const {
+        std::vector<char> held;
+        if (!objective_.is_bounded()) return held;
+        held.resize(x_.size());
+        for (std::size_t i = 0; i < held.size(); ++i) held[i] = x_[i] <= T(0) && gradient_[i] > T(0) ? 1 : 0;
+        return held;
     }
 
     /// x = what is left of origin + step d within the bounds.
@@ -280,7 +299,7 @@ void run_lbfgs(FactorObjective<T>& objective, CpData<T>& data, CpState<T>& state
 std::int64_t opt_memory(std::int64_t owned, std::int64_t products, std::int64_t element_bytes, int max_iterations) {
     // Point, gradient and that of free elements, what they were before the step, the direction, and the origin of the search with its
     // gradient, or the step and the change; where there are bounds, the part of a direction within them.
-    constexpr std::int64_t vectors = 9;
+    constexpr std::int64_t vectors = 10;
     const auto remembered = std::min<std::int64_t>(static_cast<std::int64_t>(remembered_steps), max_iterations - 1);
     return (vectors + 2 * remembered) * owned * element_bytes + array_memory(products * element_bytes);
 }

@@ -8,7 +8,7 @@ import html
 import sys
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ._tensor import Tensor
 from ._types import float64, whole
 
 Progress = Callable[[dict[str, Any]], None]
+Constraint = Union[str, tuple[str, float], None]
 
 
 @dataclass(repr=False)
@@ -194,6 +195,33 @@ def progress_shown(progress: Progress | bool | None, what: str, rank: int) -> It
             sys.stderr.flush()
 
 
+def _constraint_text(given: Constraint) -> str:
+    """A constraint as the command line has it."""
+    if given is None:
+        return "none"
+    if isinstance(given, str):
+        return given
+    kind, weight = given
+    return f"{kind}={float(weight)!r}"
+
+
+def _constraints(given: Constraint | Mapping[int, Constraint] | Sequence[Constraint] | None, order: int) -> list[str]:
+    """One text for all modes, or for each mode; none: no constraints."""
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        texts = ["none"] * order
+        for mode, constraint in given.items():
+            place = whole("a mode of constraints", mode)
+            if not 0 <= place < order:
+                raise _core.InvalidArgument(f"constraints: there is no mode {place}; use one from 0 to {order - 1}")
+            texts[place] = _constraint_text(constraint)
+        return texts
+    if isinstance(given, str) or (isinstance(given, tuple) and len(given) == 2 and not isinstance(given[1], (str, tuple)) and given[1] is not None):
+        return [_constraint_text(given)]  # type: ignore[arg-type]
+    return [_constraint_text(constraint) for constraint in given]  # type: ignore[union-attr]
+
+
 def cpd(
     tensor: Any,
     rank: int,
@@ -214,6 +242,7 @@ def cpd(
     grid: str = "",
     format: str = "auto",
     pairwise_perturbation: bool = False,
+    constraints: Constraint | Mapping[int, Constraint] | Sequence[Constraint] | None = None,
     progress: Progress | bool | None = None,
 ) -> CpModel:
     """A CP decomposition of a dense or sparse tensor of float32 or float64. Collective.
@@ -226,6 +255,12 @@ def cpd(
     10 where these are short. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
     file to which the distribution of a sparse tensor is saved, for partition_file of another run on as many ranks. pairwise_perturbation: for
     dense tensors. seconds: no further iteration begins when the iterations have taken so long. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
+    constraints: of the factors, for algorithm "als", which is AO-ADMM with them: one for all modes, a list with one for each mode (None: none), or a
+    dict of modes, from 0. A constraint is "nonnegative", "unimodal" (rises, then falls), "orthogonal" (A.T @ A is the unit matrix), "row-simplex" or
+    "column-simplex" (no negative elements, rows or columns sum to 1); or a penalty with a weight w that is added to half the squared residual:
+    ("l1", w): w times the sum of abs(A), ("nonnegative-l1", w): the same without negative elements, ("l2", w): w / 2 times the sum of A**2,
+    ("smooth", w): w / 2 times the sum of np.diff(A, axis=0)**2. Columns of a mode with a simplex keep the scale in which the sums are 1; where a mode
+    has a penalty, those of modes without one have length 1 at most while it is minimized.
     report has starts (a dict of seed, fit, iterations, stop_reason, seconds and score, how like the best its components are), best_start, stability (of each component: its mean score in the other starts), fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes; with a loss or missing elements loss, its sum over the known elements, and known, their number. Ctrl-C on any rank ends it on all.
     Raises InvalidArgument for options that do not fit, OutOfMemory, Error where the iteration diverges.
     """
@@ -235,7 +270,7 @@ def cpd(
             rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm or _algorithm_for(loss, missing, own)), loss=str(loss), missing=bool(missing), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
             seed=whole("seed", 1 if seed is None else seed), starts=_starts(starts, seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format, seconds=_seconds(seconds),
             partition_file=str(partition_file), save_partition=str(save_partition),
-            pairwise_perturbation=bool(pairwise_perturbation),
+            pairwise_perturbation=bool(pairwise_perturbation), constraints=_constraints(constraints, own.ndim),
         )
     )  # fmt: skip
     return _cp_model("cpd", own, options, progress, start)

@@ -1,0 +1,53 @@
+/// ADMM for one factor: argmin over H of tr(H G H^T) / 2 - tr(M^T H) + penalty of H, with constraints that H meets.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "decompose/cp/constraints.hpp"
+#include "decompose/cp/gram_solver.hpp"
+#include "decompose/cp/whole_columns.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace arges::decompose {
+
+/// rho = trace(G) / (10 R) and (G + rho I)^-1, row by row.
+template <class T>
+struct AdmmMatrix {
+    double rho = 1;
+    std::vector<T> inverse;
+
+    /// @throws InvalidArgument if G has an element that is not finite
+    AdmmMatrix(Gram gram, int columns);
+};
+
+/// The owned rows of one mode: the factor, its scaled dual variables, which the next call starts from, and the MTTKRP.
+template <class T>
+struct AdmmRows {
+    sparse::RowMatrix<T> factor, dual, product;
+    double typical = 0;  ///< mean of the squares of a row of the factor: smaller ones need not be as exact
+};
+
+/// For constraints on rows: each row stops by itself. Local.
+template <class T>
+void improve_rows(const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const CpConstraint& constraint);
+
+/// For constraints on columns. Collective.
+/// @param bounded columns have length 1 at most @param whole of a unimodal mode, else null
+/// @param scratch two matrices like the factor
+template <class T>
+void improve_columns(const Communicator& comm, const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const CpConstraint& constraint,
+                     bool bounded, const WholeColumns* whole, const sparse::RowMatrix<T> (&scratch)[2]);
+
+/// Replaces rows by the nearest ones whose columns sum to 1 over all ranks, without negative elements. Collective.
+template <class T>
+void project_columns_to_simplex(const Communicator& comm, sparse::RowMatrix<T> rows);
+
+/// Adds up what f(row, sums) adds to `count` numbers: over the threads in their order. Local.
+std::vector<double> sums_over_rows(std::int64_t rows, std::size_t count, const std::function<void(std::int64_t row, double* sums)>& f);
+
+/// rows = rows * matrix, whose rows follow each other. Local.
+template <class T>
+void multiply_rows(sparse::RowMatrix<T> rows, const std::vector<T>& matrix);
+
+}  // namespace arges::decompose
