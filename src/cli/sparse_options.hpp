@@ -27,6 +27,11 @@ struct FileCommand {
     /// @param otherwise   what is done with several values for one element where the option is not given
     /// @param counts      duplicates may be counted, as rows of a table are
     void declare(CLI::App& of, const char* tables = "tables", const char* otherwise = "sum", bool counts = false);
+    /// Adds --missing, for the file of a dense tensor.
+    void declare_missing(CLI::App& of);
+    /// Reads the tensor: a sparse one, or the elements of a dense one that are not missing. Collective.
+    /// @throws as read_sparse() and read_known_elements()
+    AnyTensor read_stored(const World& at, ElementType type, bool is_dense, ReadReport& report) const;
     /// What was done with duplicates: " (3 duplicates merged: mean)"; empty where there were none.
     std::string duplicates_text(const ReadReport& report) const;
     /// --duplicates count.
@@ -46,7 +51,7 @@ struct FileCommand {
 private:
     void refuse_table(const World& at) const;
 
-    std::string base_ = "detect", lengths_, duplicates_ = "sum", type_;
+    std::string base_ = "detect", lengths_, duplicates_ = "sum", type_, missing_ = "zero";
 };
 
 /// Reads lengths such as 120000x90000x29000.
