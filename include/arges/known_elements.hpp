@@ -13,9 +13,9 @@ namespace arges {
 
 /// Elements that are no finite numbers. The same on every rank.
 struct NotFinite {
-    std::int64_t nan = 0;                ///< how many are NaN
-    std::int64_t infinite = 0;           ///< how many are infinite
-    std::vector<std::int64_t> first{};   ///< index of the first of them, from 0, the last one fastest; none: there are none
+    std::int64_t nan = 0;                  ///< how many are NaN
+    std::int64_t infinite = 0;             ///< how many are infinite
+    std::vector<std::int64_t> first{};     ///< index of the first of them, from 0, the last one fastest; none: there are none
     std::vector<std::int64_t> infinity{};  ///< of the first infinite one
 
     /// All of them.

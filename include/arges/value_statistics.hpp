@@ -28,18 +28,18 @@ inline constexpr std::int64_t most_different_values = 1000;
 
 /// The stored values of all ranks. Those that are no finite numbers are counted, and left out of all else. The same on every rank.
 struct ValueStatistics {
-    std::int64_t count = 0;              ///< finite values
-    std::int64_t not_finite = 0;         ///< others
-    std::int64_t zeros = 0;              ///< stored ones
-    std::int64_t negative = 0;           ///< below zero
-    std::int64_t whole = 0;              ///< whole numbers
-    double least = 0;                    ///< 0 where there are no values, as the next ones
-    double largest = 0;                  ///< of all
-    double mean = 0;                     ///< of all
-    double deviation = 0;                ///< root of the mean squared distance from the mean
-    std::int64_t different = 0;          ///< how many different ones; most_different_values + 1: more than these
-    BinScale scale = BinScale::equal;    ///< of the bins
-    std::vector<ValueBin> bins{};        ///< ascending; together they have all values
+    std::int64_t count = 0;            ///< finite values
+    std::int64_t not_finite = 0;       ///< others
+    std::int64_t zeros = 0;            ///< stored ones
+    std::int64_t negative = 0;         ///< below zero
+    std::int64_t whole = 0;            ///< whole numbers
+    double least = 0;                  ///< 0 where there are no values, as the next ones
+    double largest = 0;                ///< of all
+    double mean = 0;                   ///< of all
+    double deviation = 0;              ///< root of the mean squared distance from the mean
+    std::int64_t different = 0;        ///< how many different ones; most_different_values + 1: more than these
+    BinScale scale = BinScale::equal;  ///< of the bins
+    std::vector<ValueBin> bins{};      ///< ascending; together they have all values
 };
 
 /// Looks at the values of a tensor. Sums differ by rounding on other numbers of ranks, all else does not. Collective.

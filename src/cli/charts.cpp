@@ -15,8 +15,8 @@ namespace {
 std::string number(double value) { return fmt::format("{:.4g}", value); }
 
 std::string opening(double width, double height, const std::string& what) {
-    return fmt::format("<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2}\">\n", width,
-                       height, escaped(what));
+    return fmt::format("<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2}\">\n",
+                       width, height, escaped(what));
 }
 
 std::string text_at(double x, double y, const char* anchor, const std::string& text, const char* more = "") {
@@ -28,9 +28,8 @@ std::string line(double x, double y, double to_x, double to_y) {
 }
 
 std::string rectangle(double x, double y, double width, double height, bool is_negative, const std::string& title) {
-    return fmt::format(
-        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{}</title></rect>\n",
-        is_negative ? "minus" : "plus", x, y, std::max(width, 0.5), std::max(height, 0.5), escaped(title));
+    return fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{}</title></rect>\n",
+                       is_negative ? "minus" : "plus", x, y, std::max(width, 0.5), std::max(height, 0.5), escaped(title));
 }
 
 /// From the least to the largest value, and zero where that is asked for; never empty.
@@ -61,37 +60,57 @@ std::vector<double> values_of(const std::vector<ChartBar>& bars) {
     return values;
 }
 
+/// What stands behind a bar.
+std::string text_behind(const ChartBar& bar) { return bar.text.empty() ? fmt::format("{:.4g}", bar.value) : bar.text; }
+
+/// How wide the widest of some texts will be, about.
+template <class F>
+double widest(const std::vector<ChartBar>& bars, F&& text_of) {
+    constexpr double of_letter = 7;
+    std::ptrdiff_t most = 4;
+    for (const auto& bar : bars) {
+        const auto text = text_of(bar);
+        most = std::max(most,
+                        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+    }
+    return of_letter * static_cast<double>(most);
+}
+
 /// What a bar is, where the mouse is.
-std::string title_of(const ChartBar& bar) { return bar.label + ": " + (bar.text.empty() ? number(bar.value) : bar.text); }
+std::string title_of(const ChartBar& bar) { return bar.label + ": " + text_behind(bar); }
 
 }  // namespace
 
-std::string bar_chart(const std::vector<ChartBar>& bars, const std::string& what) {
-    constexpr double labels = 148, room = 120, texts = 62, height = 17, gap = 6;
+std::string bar_chart(const std::vector<ChartBar>& bars, const std::string& what, const std::vector<std::string>& alike) {
+    constexpr double room = 120, height = 17, gap = 6;
+    auto all = bars;
+    for (const auto& label : alike) all.push_back({label});
+    const auto label_of = [](const ChartBar& bar) { return shown_id(bar.label); };
+    const double labels = widest(all, label_of), texts = widest(bars, text_behind);
     const auto axis = axis_of(values_of(bars), true);
     const double zero = labels + gap + room * axis.part(0);
-    auto text = opening(labels + room + texts + 2 * gap, height * static_cast<double>(bars.size()) + 4, what);
+    auto text = opening(labels + room + texts + 3 * gap, height * static_cast<double>(bars.size()) + 4, what);
     double y = 2;
     for (const auto& bar : bars) {
         const double x = labels + gap + room * axis.part(std::isfinite(bar.value) ? bar.value : 0);
         text += "<g>" + text_at(labels, y + 12, "end", shown_id(bar.label)) +
                 rectangle(std::min(x, zero), y + 2, std::abs(x - zero), height - 4, bar.value < 0, title_of(bar)) +
-                text_at(labels + room + 2 * gap, y + 12, "start", bar.text.empty() ? number(bar.value) : bar.text, " class=\"soft\"") + "</g>\n";
+                text_at(labels + room + 2 * gap, y + 12, "start", text_behind(bar), " class=\"soft\"") + "</g>\n";
         y += height;
     }
     return text + line(zero, 0, zero, y + 2) + "</svg>\n";
 }
 
 std::string column_chart(const std::vector<ChartBar>& bars, const std::string& what) {
-    constexpr double width = 300, height = 96, left = 44, below = 16, above = 8;
+    constexpr double width = 300, height = 96, left = 64, below = 16, above = 8;
     const auto axis = axis_of(values_of(bars), true);
     const auto y_of = [&](double value) { return above + height * (1 - axis.part(std::isfinite(value) ? value : 0)); };
     const double step = width / static_cast<double>(std::max<std::size_t>(bars.size(), 1));
     auto text = opening(left + width + 4, above + height + below, what);
     for (std::size_t b = 0; b < bars.size(); ++b) {
         const double y = y_of(bars[b].value), zero = y_of(0);
-        text += rectangle(left + step * (static_cast<double>(b) + 0.1), std::min(y, zero), 0.8 * step, std::abs(y - zero), bars[b].value < 0,
-                          title_of(bars[b]));
+        text += rectangle(left + step * (static_cast<double>(b) + 0.1), std::min(y, zero), 0.8 * step, std::abs(y - zero),
+                          bars[b].value < 0, title_of(bars[b]));
     }
     text += line(left, y_of(0), left + width, y_of(0));
     text += text_at(left - 4, above + 8, "end", number(axis.high), " class=\"soft\"");
@@ -105,7 +124,7 @@ std::string column_chart(const std::vector<ChartBar>& bars, const std::string& w
 
 std::string line_chart(const std::vector<ChartLine>& lines, const std::string& first, const std::string& last, bool with_zero,
                        const std::string& what) {
-    constexpr double width = 300, height = 96, left = 52, below = 16, above = 8;
+    constexpr double width = 300, height = 96, left = 64, below = 16, above = 8;
     std::vector<double> values;
     for (const auto& curve : lines) {
         values.insert(values.end(), curve.least.begin(), curve.least.end());

@@ -11,11 +11,12 @@ namespace arges::cli {
 struct ChartBar {
     std::string label{};  ///< long ones are cut, and whole where the mouse is
     double value = 0;
-    std::string text{};   ///< behind the bar; empty: the value
+    std::string text{};  ///< behind the bar; empty: the value
 };
 
-/// Horizontal bars from a common zero. @param what  is shown, for those who do not see it
-std::string bar_chart(const std::vector<ChartBar>& bars, const std::string& what);
+/// Horizontal bars from a common zero.
+/// @param what   is shown, for those who do not see it @param alike  labels of other charts that are to have their zero at the same place
+std::string bar_chart(const std::vector<ChartBar>& bars, const std::string& what, const std::vector<std::string>& alike = {});
 
 /// Upright bars side by side, in their order, with the first and the last label below.
 std::string column_chart(const std::vector<ChartBar>& bars, const std::string& what);

@@ -294,8 +294,9 @@ CLI::Validator number_or_auto(double least, double most, bool is_whole) {
 Action declare_complete(CLI::App& app) {
     const auto command = std::make_shared<CompleteCommand>();
     auto& options = command->completion;
-    app.add_option("FILE", command->file, 
-                   "sparse tensor: text (.tns, .tns.gz), .mtx or binary; dense tensor, in which NaN is unknown: .npy, HDF5, file.h5:/dataset")
+    app.add_option(
+           "FILE", command->file,
+           "sparse tensor: text (.tns, .tns.gz), .mtx or binary; dense tensor, in which NaN is unknown: .npy, HDF5, file.h5:/dataset")
         ->required();
     app.add_option("--rank", command->rank, "number of components, 1 to 1024; auto: by held-out elements")
         ->check(number_or_auto(1, 1024, true))

@@ -132,7 +132,7 @@ void claim_outputs(ConvertCommand& command, const World& world) {
 
 void run(ConvertCommand& command, const Console& console) {
     const World world = command.world.make_world();
-    const bool is_dense = command.is_dense(world, {"--missing"}, {});
+    const bool is_dense = command.is_dense(world, {}, {"--missing"});
     const bool is_single = command.is_single(world, is_dense);
     claim_outputs(command, world);
     const auto done = convert(command, world, is_single ? ElementType::float32 : ElementType::float64, is_dense);
@@ -201,7 +201,8 @@ void check_output_name(const std::string& path) {
 }
 
 void run_integrals(ConvertCommand& command, const Console& console) {
-    refuse_options(*command.app, {"--output-base", "--compact", "--maps", "--model", "--base", "--lengths", "--duplicates", "--type", "--missing"},
+    refuse_options(*command.app,
+                   {"--output-base", "--compact", "--maps", "--model", "--base", "--lengths", "--duplicates", "--type", "--missing"},
                    command.output + " is a file of integrals by its name, and this is for sparse tensors");
     const World world = command.world.make_world();
     claim_outputs(command, world);
@@ -218,10 +219,10 @@ std::int64_t file_bytes(const std::string& path) {
 
 Action declare_convert(CLI::App& app) {
     const auto command = std::make_shared<ConvertCommand>();
-    app.add_option(
-           "IN", command->file,
-           "a sparse tensor: .tns, .tns.gz, .mtx, .atns, or SPLATT's .bin; a dense one: .npy, HDF5, file.h5:/dataset; a table: .csv, .tsv, also .gz, or - (standard input); or "
-           "integrals: FCIDUMP text, or TREXIO in HDF5")
+    app.add_option("IN", command->file,
+                   "a sparse tensor: .tns, .tns.gz, .mtx, .atns, or SPLATT's .bin; a dense one: .npy, HDF5, file.h5:/dataset; a table: "
+                   ".csv, .tsv, also .gz, or - (standard input); or "
+                   "integrals: FCIDUMP text, or TREXIO in HDF5")
         ->required();
     app.add_option("OUT", command->output,
                    "the file to write: .tns or .tns.gz (text), .mtx (MatrixMarket), .atns (binary); integrals: .fcidump (text), .h5 "

@@ -7,7 +7,8 @@ namespace arges::cli {
 
 namespace {
 
-constexpr const char* style = R"(:root{color-scheme:light dark;--ink:#1b2430;--soft:#586474;--line:#d4dae2;--paper:#fff;--plus:#2b6cb0;--minus:#b8501f;--band:#2b6cb040}
+constexpr const char* style =
+    R"(:root{color-scheme:light dark;--ink:#1b2430;--soft:#586474;--line:#d4dae2;--paper:#fff;--plus:#2b6cb0;--minus:#b8501f;--band:#2b6cb040}
 @media (prefers-color-scheme:dark){:root{--ink:#e4e8ee;--soft:#a3afbe;--line:#3a4452;--paper:#14181e;--plus:#6db1f2;--minus:#f0965f;--band:#6db1f24d}}
 @media print{:root{color-scheme:light;--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--plus:#2b6cb0;--minus:#b8501f;--band:#2b6cb040}section.component,figure,tr{break-inside:avoid}}
 body{margin:0 auto;padding:1.5rem;max-width:72rem;background:var(--paper);color:var(--ink);font:15px/1.45 system-ui,sans-serif}
@@ -32,7 +33,9 @@ svg .curve{stroke:var(--plus);stroke-width:1.5;fill:none;stroke-linejoin:round}
 svg .second{stroke:var(--minus);stroke-dasharray:5 3}
 svg .band{fill:var(--band);stroke:var(--plus);stroke-width:.75}
 .wide{overflow-x:auto}
+figure .wide{margin-top:.4rem}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}
+figure table{font-size:.8rem}
 th,td{padding:.2rem .8rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 th{color:var(--soft);font-weight:600}
 th.left,td.left{text-align:left}
@@ -43,7 +46,11 @@ footer{margin-top:2rem}
 /// Bytes of the character of UTF-8 that begins a text; 0: it begins with none.
 std::size_t letter_bytes(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[0]);
-    const std::size_t bytes = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+    const std::size_t bytes = first < 0x80                    ? 1
+                              : first >= 0xc2 && first < 0xe0 ? 2
+                              : first >= 0xe0 && first < 0xf0 ? 3
+                              : first >= 0xf0 && first < 0xf5 ? 4
+                                                              : 0;
     if (bytes == 0 || text.size() < bytes) return 0;
     std::uint32_t code = bytes == 1 ? first : first & (0xffU >> (bytes + 1));
     for (std::size_t i = 1; i < bytes; ++i) {
@@ -77,7 +84,12 @@ std::string escaped(std::string_view text) {
         else if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
             result += ' ';
         else
-            result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : c == '\'' ? "&#39;" : std::string(1, c);
+            result += c == '&'    ? "&amp;"
+                      : c == '<'  ? "&lt;"
+                      : c == '>'  ? "&gt;"
+                      : c == '"'  ? "&quot;"
+                      : c == '\'' ? "&#39;"
+                                  : std::string(1, c);
         text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return result;

@@ -149,8 +149,7 @@ ShownModel shown_model(const World& world, const std::string& path, const SavedM
         check_component(choice, shown);
         add_components(of, choice, shown);
     });
-    if (choice.component > 0)
-        std::erase_if(shown.components, [&](const auto& component) { return component.number != choice.component; });
+    if (choice.component > 0) std::erase_if(shown.components, [&](const auto& component) { return component.number != choice.component; });
     add_names(world, shown);
     return shown;
 }

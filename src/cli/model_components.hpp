@@ -51,9 +51,9 @@ struct ShownModel {
 
 /// Which items to show.
 struct ShownChoice {
-    std::string mode{};      ///< by number from 1 or by name; empty: all
-    int component = 0;       ///< from 1; 0: all
-    std::int64_t top = 10;   ///< items of a mode in a component
+    std::string mode{};     ///< by number from 1 or by name; empty: all
+    int component = 0;      ///< from 1; 0: all
+    std::int64_t top = 10;  ///< items of a mode in a component
 };
 
 /// The components of a model, of CP with all modes, of Tucker by mode, with the names of their items: ids where there are some, else

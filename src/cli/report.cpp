@@ -59,7 +59,8 @@ bool is_ordered(const ShownModel& model, std::size_t mode, const std::vector<std
     if (!model.ids.is_there()) return true;
     auto name = model.ids.names[mode];
     if (name.find(':') != std::string::npos) return true;  // times in bins, or what comes again of them
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     if (name.ends_with("id")) return false;
     return std::all_of(samples.begin(), samples.end(), [](const auto& text) {
         double value = 0;
@@ -137,15 +138,15 @@ Json ranks_of(const World& world, const std::string& path) {
 /// What elements that are not stored are: as it was said, else as the model was made.
 NotStored others_of(const ReportCommand& command, const SavedModel& model, const Json& run) {
     if (!command.not_stored.empty()) return command.not_stored == "zeros" ? NotStored::zeros : NotStored::unknown;
-    const bool is_completion = (model.cp && model.cp->has_biases()) || (run.is_object() && run.value("elements_not_stored", "") == "unknown");
+    const bool is_completion =
+        (model.cp && model.cp->has_biases()) || (run.is_object() && run.value("elements_not_stored", "") == "unknown");
     return is_completion ? NotStored::unknown : NotStored::zeros;
 }
 
 /// What the model leaves of the tensor. Collective.
 Residuals residuals_of(const ReportCommand& command, const World& world, const SavedModel& model, ReportResiduals& left) {
     ReadReport read;
-    if (left.is_dense && model.tucker_single)
-        return residuals(read_tensor<float>(world, command.file), *model.tucker_single, command.top);
+    if (left.is_dense && model.tucker_single) return residuals(read_tensor<float>(world, command.file), *model.tucker_single, command.top);
     if (left.is_dense) {
         const auto tensor = read_tensor<double>(world, command.file);
         if (model.cp && not_finite(tensor).nan == 0 && left.others == NotStored::zeros) return residuals(tensor, *model.cp, command.top);
@@ -154,15 +155,17 @@ Residuals residuals_of(const ReportCommand& command, const World& world, const S
         return residuals(known_elements(tensor, MissingElements::nan), *model.cp, left.others, command.top);
     }
     if (!model.cp)
-        throw InvalidArgument(command.file + ": residuals of sparse tensors are there for CP models, and this is one of Tucker; leave --tensor out");
+        throw InvalidArgument(command.file +
+                              ": residuals of sparse tensors are there for CP models, and this is one of Tucker; leave --tensor out");
     const SparseTensor<double> tensor(command.read_stored(world, ElementType::float64, false, read));
     return residuals(tensor, *model.cp, left.others, command.top);
 }
 
 /// Collective.
 void add_residuals(const ReportCommand& command, const World& world, const SavedModel& model, Report& report) {
-    if (command.file.empty()) return refuse_options(*command.app, {"--base", "--lengths", "--duplicates", "--type"}, "this is for --tensor");
-    ReportResiduals left{.tensor = command.file, .is_dense = command.is_dense(world, {}, {"--not-stored"})};
+    if (command.file.empty())
+        return refuse_options(*command.app, {"--base", "--lengths", "--duplicates", "--type"}, "this is for --tensor");
+    ReportResiduals left{.tensor = command.file, .is_dense = command.is_dense(world, {"--not-stored"}, {})};
     static_cast<void>(command.is_single(world, left.is_dense));
     left.others = others_of(command, model, report.run);
     left.found = residuals_of(command, world, model, left);

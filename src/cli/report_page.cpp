@@ -52,8 +52,8 @@ std::string modes_text(const ShownModel& model) {
 std::string summary(const Report& report) {
     const auto& model = report.model;
     const auto& run = report.run;
-    std::vector<std::pair<std::string, std::string>> facts{{"model", model.kind + ", " + (model.kind == "CP" ? "rank " : "core ") + lengths_text(model.ranks)},
-                                                           {"modes", modes_text(model)}};
+    std::vector<std::pair<std::string, std::string>> facts{
+        {"model", model.kind + ", " + (model.kind == "CP" ? "rank " : "core ") + lengths_text(model.ranks)}, {"modes", modes_text(model)}};
     const auto add = [&](const char* name, const std::string& text) {
         if (!text.empty()) facts.emplace_back(name, text);
     };
@@ -69,12 +69,15 @@ std::string summary(const Report& report) {
     add("RMSE, held-out elements", text_of(run, "held_out_rmse"));
     add("RMSE of the mean instead", text_of(run, "held_out_mean_rmse"));
     add("RMSE of biases instead", text_of(run, "held_out_bias_rmse"));
-    add("iterations", text_of(run, "iterations"));
-    add("stopped by", text_of(run, "stop_reason"));
+    if (run.is_object() && run.value("iterations", 0) > 0) {
+        add("iterations", text_of(run, "iterations"));
+        add("stopped by", text_of(run, "stop_reason"));
+    }
     add("elements not stored", text_of(run, "elements_not_stored"));
     add("nonzeros", text_of(run, "nonzeros"));
     add("elements", text_of(run, "elements"));
     auto text = html_facts(facts);
+    if (!model.ids.is_there()) text += note("There are no ids: rows are named by their indices, from 0.");
     for (const auto& warning : report.warnings) text += note("Note: " + warning);
     if (run.is_object() && run.contains("warnings") && run["warnings"].is_array())
         for (const auto& warning : run["warnings"])
@@ -102,8 +105,9 @@ std::string history(const Json& run) {
     };
     const auto held_out = numbers_of(run, "held_out_rmses");
     add("fits", "fit after each iteration", {});
-    add("rmses", held_out.size() > 1 ? "RMSE after each iteration: fitted elements (line), held-out ones (broken line)"
-                                     : "RMSE of fitted elements after each iteration",
+    add("rmses",
+        held_out.size() > 1 ? "RMSE after each iteration: fitted elements (line), held-out ones (broken line)"
+                            : "RMSE of fitted elements after each iteration",
         held_out);
     return text.empty() ? "" : section("History", figures(text));
 }
@@ -129,49 +133,86 @@ std::string weights(const Report& report) {
     return section("Weights", figures(text));
 }
 
-/// A mode of a component.
-std::string picture(const Report& report, const ShownComponent& component, const ShownMode& items) {
+bool is_shown(const Report& report, const ShownComponent& component) {
+    return static_cast<std::size_t>(component.number) <= report.components;
+}
+
+/// Names of all items of a mode that bars are drawn for.
+std::vector<std::string> labels_of(const Report& report, std::size_t mode) {
+    std::vector<std::string> labels;
+    for (const auto& component : report.model.components)
+        for (const auto& items : component.modes)
+            if (items.mode == mode && is_shown(report, component)) labels.insert(labels.end(), items.names.begin(), items.names.end());
+    return labels;
+}
+
+/// A mode of a component. @param caption  what it begins with
+std::string picture(const Report& report, const ShownComponent& component, const ShownMode& items, const std::string& caption) {
+    constexpr double negligible = 1e-6;
     const auto& mode = report.modes[items.mode];
-    const auto name = report.model.ids.name(items.mode);
-    const auto what = fmt::format("component {}, {}", component.number, name);
-    if (items.items.empty()) return figure(name, note("all rows are zero"));
+    const auto what = fmt::format("component {}, {}", component.number, report.model.ids.name(items.mode));
+    if (items.items.empty()) return figure(caption, note("all rows are zero"));
+    const double largest = items.items.front().value;
     std::vector<ChartBar> bars;
     if (mode.picture == ModePicture::bars) {
-        for (std::size_t i = 0; i < items.items.size(); ++i) bars.push_back({items.names[i], items.items[i].value, ""});
-        return figure(name, bar_chart(bars, what + ": largest values"));
+        for (std::size_t i = 0; i < items.items.size(); ++i)
+            if (const double value = items.items[i].value; std::abs(value) > negligible * std::abs(largest))
+                bars.push_back({items.names[i], value, fmt::format("{:.4f}", value)});
+        return figure(caption, bar_chart(bars, what + ": largest values", labels_of(report, items.mode)));
     }
-    const auto peak = fmt::format("{}; largest: {} ({:.4g})", name, items.names.front(), items.items.front().value);
+    const auto peak = fmt::format("{}; largest: {} ({:.4f})", caption, items.names.front(), largest);
     const auto& profile = mode.profiles[static_cast<std::size_t>(component.number - 1)];
     if (mode.picture == ModePicture::columns) {
         for (std::size_t i = 0; i < mode.labels.size(); ++i) bars.push_back({mode.labels[i], profile.largest[i], ""});
         return figure(peak, column_chart(bars, what + ": values in order"));
     }
-    return figure(peak, line_chart({{profile.least, profile.largest}}, mode.labels.front(), mode.labels.back(), true,
-                                   what + ": values in order"));
+    return figure(
+        peak, line_chart({{profile.least, profile.largest}}, mode.labels.front(), mode.labels.back(), true, what + ": values in order"));
+}
+
+std::string component_section(const std::string& title, const std::string& pictures) {
+    return "<section class=\"component\">\n<h3>" + escaped(title) + "</h3>\n" + figures(pictures) + "</section>\n";
+}
+
+std::string cp_components(const Report& report) {
+    const auto stability = numbers_of(report.run, "stability");
+    std::string text;
+    for (const auto& component : report.model.components) {
+        if (!is_shown(report, component)) continue;
+        auto title = fmt::format("Component {}: weight {:.5g}, {} of the sum of weights", component.number, component.weight,
+                                 percent(component.share));
+        const auto place = static_cast<std::size_t>(component.number - 1);
+        if (place < stability.size()) title += fmt::format(", score in other starts {:.2f}", stability[place]);
+        std::string pictures;
+        for (const auto& mode : component.modes) pictures += picture(report, component, mode, report.model.ids.name(mode.mode));
+        text += component_section(title, pictures);
+    }
+    return text;
+}
+
+/// By mode, since each has components of its own.
+std::string tucker_components(const Report& report) {
+    std::string text;
+    for (std::size_t m = 0; m < report.model.lengths.size(); ++m) {
+        std::string pictures;
+        for (const auto& component : report.model.components)
+            if (component.modes.front().mode == m && is_shown(report, component))
+                pictures += picture(report, component, component.modes.front(),
+                                    fmt::format("component {}, {} of the squared norm", component.number, percent(component.share)));
+        text += component_section(report.model.ids.name(m), pictures);
+    }
+    return text;
 }
 
 std::string components(const Report& report) {
-    const bool is_cp = report.model.kind == "CP";
-    const auto stability = numbers_of(report.run, "stability");
-    std::string text;
-    std::size_t left_out = 0;
-    for (const auto& component : report.model.components) {
-        if (static_cast<std::size_t>(component.number) > report.components) {
-            ++left_out;
-            continue;
-        }
-        auto title = fmt::format("{}Component {}: weight {:.5g}, {} of the {}",
-                                 is_cp ? "" : report.model.ids.name(component.modes.front().mode) + ", ", component.number, component.weight,
-                                 percent(component.share), is_cp ? "sum of weights" : "squared norm of the core");
-        const auto place = static_cast<std::size_t>(component.number - 1);
-        if (is_cp && place < stability.size()) title += fmt::format(", score in other starts {:.2f}", stability[place]);
-        std::string pictures;
-        for (const auto& mode : component.modes) pictures += picture(report, component, mode);
-        text += "<section class=\"component\">\n<h3>" + escaped(title) + "</h3>\n" + figures(pictures) + "</section>\n";
-    }
+    const auto& all = report.model.components;
+    const auto left_out = std::count_if(all.begin(), all.end(), [&](const auto& component) { return !is_shown(report, component); });
+    auto text = note("Horizontal bars are the rows with the largest absolute values. Columns and lines are all rows of a mode in their "
+                     "order; a band goes "
+                     "from the least to the largest value where several rows share a place.");
+    text += report.model.kind == "CP" ? cp_components(report) : tucker_components(report);
     if (left_out > 0) text += note(fmt::format("{} further components are not shown (--components).", left_out));
-    return section("Components", note("Bars are the rows with the largest absolute values; rows in order are all rows of a mode, as a band from the "
-                                      "least to the largest value where several share a place.") + text);
+    return section("Components", text);
 }
 
 std::string biases(const Report& report) {
@@ -190,16 +231,16 @@ std::string biases(const Report& report) {
 std::string residuals(const ReportResiduals& left, const Report& report) {
     const auto& found = left.found;
     const auto count = static_cast<double>(std::max<std::int64_t>(found.elements, 1));
-    auto text = html_facts({{"tensor", left.tensor},
-                            {"elements", with_commas(found.elements) + (left.is_dense ? ""
-                                                                        : left.others == NotStored::zeros
-                                                                            ? " are stored; the others are zeros, and count"
-                                                                            : " are known; the others do not count")},
-                            {"residual", fmt::format("{:.6g}, {} of the norm of the tensor", std::sqrt(found.residual),
-                                                     percent(found.squares > 0 ? std::sqrt(found.residual / found.squares) : 0))},
-                            {"root mean square", left.is_dense || left.others == NotStored::unknown
-                                                     ? fmt::format("{:.6g}", std::sqrt(found.residual / count))
-                                                     : fmt::format("{:.6g} for each stored element", std::sqrt(found.residual / count))}});
+    auto text = html_facts(
+        {{"tensor", left.tensor},
+         {"elements", with_commas(found.elements) + (left.is_dense                     ? ""
+                                                     : left.others == NotStored::zeros ? " are stored; the others are zeros, and count"
+                                                                                       : " are known; the others do not count")},
+         {"residual", fmt::format("{:.6g}, {} of the norm of the tensor", std::sqrt(found.residual),
+                                  percent(found.squares > 0 ? std::sqrt(found.residual / found.squares) : 0))},
+         {"root mean square", left.is_dense || left.others == NotStored::unknown
+                                  ? fmt::format("{:.6g}", std::sqrt(found.residual / count))
+                                  : fmt::format("{:.6g} for each stored element", std::sqrt(found.residual / count))}});
     std::string pictures;
     for (std::size_t m = 0; m < found.worst.size(); ++m) {
         const auto& name = report.model.ids.name(m);
@@ -214,7 +255,9 @@ std::string residuals(const ReportResiduals& left, const Report& report) {
         }
         pictures += figure(name, bar_chart(bars, name + ": slices with the largest residuals") + html_table(rows, {true, false, false}));
     }
-    return section("Residuals by slice", text + note("Slices with the largest parts of the squared residual; below, the residual of each relative to its norm.") + figures(pictures));
+    return section("Residuals by slice",
+                   text + note("Slices with the largest parts of the squared residual; below, the residual of each relative to its norm.") +
+                       figures(pictures));
 }
 
 /// Rows of a list of objects, with the columns that are named: member, heading, format.
@@ -257,7 +300,8 @@ std::string starts(const Json& run) {
                                               {"score", "score with the best", "{:.3f}"},
                                               {"stop_reason", "stopped by", "{}"}});
     return section("Starts", html_table(rows, {false, false, false, false, false, true}, best_of(run["starts"], "fit", true)) +
-                                 note("The best start, whose model this is, stands out. Score: how alike its components and those of the start are; 1: the same."));
+                                 note("The best start, whose model this is, stands out. Score: how alike its components and those of the "
+                                      "start are; 1: the same."));
 }
 
 std::string trials(const Json& run) {
@@ -286,13 +330,15 @@ std::string ranks(const Json& found) {
         fits.push_back(list[i].is_object() && list[i].contains("fit") && list[i]["fit"].is_number() ? list[i]["fit"].get<double>() : NAN);
         if (found.contains("recommended") && list[i].is_object() && list[i].value("rank", 0) == found["recommended"]) best = {i};
     }
-    const auto chart = list.size() < 2 ? ""
-                                       : figure("fit by rank", line_chart({{fits, fits}}, "rank " + rows[1][0], "rank " + rows.back()[0], false,
-                                                                          "fit by rank"));
-    return section("Ranks", html_table(rows, std::vector<bool>(7, false), best) +
-                                note(best.empty() ? "No rank has a consistent core and best starts that agree."
-                                                  : "The rank that stands out is the largest whose core is consistent and whose best starts agree.") +
-                                figures(chart));
+    const auto chart =
+        list.size() < 2
+            ? ""
+            : figure("fit by rank", line_chart({{fits, fits}}, "rank " + rows[1][0], "rank " + rows.back()[0], false, "fit by rank"));
+    return section(
+        "Ranks", html_table(rows, std::vector<bool>(7, false), best) +
+                     note(best.empty() ? "No rank has a consistent core and best starts that agree."
+                                       : "The rank that stands out is the largest whose core is consistent and whose best starts agree.") +
+                     figures(chart));
 }
 
 }  // namespace

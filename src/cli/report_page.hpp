@@ -22,19 +22,19 @@ enum class ModePicture {
 /// A mode of a model.
 struct ReportMode {
     ModePicture picture = ModePicture::bars;
-    std::vector<RowProfile> profiles{};   ///< by column of the factor, unless bars are drawn
-    std::vector<std::string> labels{};    ///< of all rows for columns, of the first and the last one for a line
-    std::vector<std::string> biased{};    ///< rows with the largest and the least biases
-    std::vector<double> biases{};         ///< theirs
+    std::vector<RowProfile> profiles{};  ///< by column of the factor, unless bars are drawn
+    std::vector<std::string> labels{};   ///< of all rows for columns, of the first and the last one for a line
+    std::vector<std::string> biased{};   ///< rows with the largest and the least biases
+    std::vector<double> biases{};        ///< theirs
 };
 
 /// What is left of a tensor.
 struct ReportResiduals {
-    std::string tensor{};                             ///< file
+    std::string tensor{};  ///< file
     NotStored others = NotStored::zeros;
     bool is_dense = false;
     Residuals found{};
-    std::vector<std::vector<std::string>> names{};    ///< of the worst slices, by mode
+    std::vector<std::vector<std::string>> names{};  ///< of the worst slices, by mode
 };
 
 /// All that a page shows. The same on every rank.
@@ -42,11 +42,11 @@ struct Report {
     ShownModel model{};
     std::size_t components = 0;  ///< shown ones of CP, or of each mode of Tucker
     bool has_biases = false;
-    double mean = 0;             ///< where there are biases
+    double mean = 0;  ///< where there are biases
     std::vector<ReportMode> modes{};
-    nlohmann::ordered_json run{};                ///< of read_run(), or null
-    nlohmann::ordered_json ranks{};              ///< of `arges cpd --ranks --json`, or null
-    std::vector<ReportResiduals> residuals{};    ///< one, or none
+    nlohmann::ordered_json run{};              ///< of read_run(), or null
+    nlohmann::ordered_json ranks{};            ///< of `arges cpd --ranks --json`, or null
+    std::vector<ReportResiduals> residuals{};  ///< one, or none
     std::vector<std::string> warnings{};
 };
 

@@ -27,6 +27,8 @@ struct FileCommand {
     /// @param otherwise   what is done with several values for one element where the option is not given
     /// @param counts      duplicates may be counted, as rows of a table are
     void declare(CLI::App& of, const char* tables = "tables", const char* otherwise = "sum", bool counts = false);
+    /// What elements are that are not stored, for JSON: "zeros", or "unknown" of an array whose NaN are missing.
+    const char* not_stored() const { return missing_ == "nan" ? "unknown" : "zeros"; }
     /// Adds --missing, for the file of a dense tensor.
     void declare_missing(CLI::App& of);
     /// Reads the tensor: a sparse one, or the elements of a dense one that are not missing. Collective.

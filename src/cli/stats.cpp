@@ -147,7 +147,7 @@ std::string report(const StatsCommand& command, const StatsResult& result) {
         object["density"] = found.density;
         object["index_base"] = read.index_base;
         object["duplicates"] = read.duplicates;
-        object["elements_not_stored"] = "zeros";
+        object["elements_not_stored"] = command.not_stored();
         object["warnings"] = warnings;
         object["values"] = values_json(values);
         object["modes"] = modes_json(found.modes, read.index_base, ids);
@@ -162,8 +162,9 @@ std::string report(const StatsCommand& command, const StatsResult& result) {
     auto text = fmt::format("{}: {}, {} nonzeros, density {}, indices from {}", command.file, read.form, with_commas(found.nonzeros),
                             scientific(found.density), read.index_base);
     text += command.duplicates_text(read);
-    text += "\nelements that are not stored count as zeros\n\n" + modes_text(found.modes, found.nonzeros, read.index_base, ids) + "\n" +
-            values_text(values);
+    text += std::string("\nelements that are not stored ") +
+            (std::string(command.not_stored()) == "zeros" ? "count as zeros" : "are unknown") + "\n\n" +
+            modes_text(found.modes, found.nonzeros, read.index_base, ids) + "\n" + values_text(values);
     for (std::size_t r = 0; r < found.distributions.size(); ++r)
         text += fmt::format("\n{} ranks, rows to {}, seconds for rank {}\n", with_commas(ranks[r]), command.options.rows,
                             command.options.columns) +
@@ -195,7 +196,7 @@ void read_and_look(const StatsCommand& command, const Console& console, const Wo
 
 void run(const StatsCommand& command, const Console& console) {
     const World world = command.world.make_world();
-    const bool is_dense = command.is_dense(world, {"--missing"}, {});
+    const bool is_dense = command.is_dense(world, {}, {"--missing"});
     command.is_single(world, is_dense) ? read_and_look<float>(command, console, world, is_dense)
                                        : read_and_look<double>(command, console, world, is_dense);
 }

@@ -18,7 +18,8 @@ namespace {
 std::string bar(std::int64_t count, std::int64_t most) {
     constexpr double width = 50;
     if (count == 0) return {};
-    return std::string(static_cast<std::size_t>(std::max(1.0, std::round(width * static_cast<double>(count) / static_cast<double>(most)))), '#');
+    return std::string(static_cast<std::size_t>(std::max(1.0, std::round(width * static_cast<double>(count) / static_cast<double>(most)))),
+                       '#');
 }
 
 std::string bin_name(const ValueBin& bin, bool is_last) {
@@ -29,8 +30,10 @@ std::string bin_name(const ValueBin& bin, bool is_last) {
 std::string histogram(const ValueStatistics& values) {
     std::int64_t most = 1;
     for (const auto& bin : values.bins) most = std::max(most, bin.count);
-    std::vector<std::vector<std::string>> rows{
-        {values.scale == BinScale::values ? "value" : values.scale == BinScale::equal ? "values" : "values, equal ratios", "count", "share", ""}};
+    std::vector<std::vector<std::string>> rows{{values.scale == BinScale::values  ? "value"
+                                                : values.scale == BinScale::equal ? "values"
+                                                                                  : "values, equal ratios",
+                                                "count", "share", ""}};
     for (const auto& bin : values.bins)
         rows.push_back({bin_name(bin, &bin == &values.bins.back()), with_commas(bin.count),
                         percent(static_cast<double>(bin.count) / static_cast<double>(values.count)), bar(bin.count, most)});
@@ -50,17 +53,18 @@ std::string values_text(const ValueStatistics& values) {
     row("negative", with_commas(values.negative));
     row("zero", with_commas(values.zeros) + " of those that are stored");
     row("whole numbers", values.whole == values.count ? "all" : with_commas(values.whole));
-    row("different values", values.different > most_different_values ? "more than " + with_commas(most_different_values)
-                                                                     : with_commas(values.different));
+    row("different values",
+        values.different > most_different_values ? "more than " + with_commas(most_different_values) : with_commas(values.different));
     return text + "\n" + histogram(values);
 }
 
 nlohmann::ordered_json values_json(const ValueStatistics& values) {
     static const std::map<BinScale, const char*> scales{
         {BinScale::values, "values"}, {BinScale::equal, "equal"}, {BinScale::logarithmic, "logarithmic"}};
-    nlohmann::ordered_json object{{"count", values.count},       {"not_finite", values.not_finite}, {"minimum", values.least},
-                                  {"maximum", values.largest},   {"mean", values.mean},             {"deviation", values.deviation},
-                                  {"negative", values.negative}, {"zeros", values.zeros},           {"whole", values.whole}};
+    nlohmann::ordered_json object{
+        {"count", values.count}, {"not_finite", values.not_finite}, {"minimum", values.least},     {"maximum", values.largest},
+        {"mean", values.mean},   {"deviation", values.deviation},   {"negative", values.negative}, {"zeros", values.zeros},
+        {"whole", values.whole}};
     object["different"] = values.different > most_different_values ? nlohmann::ordered_json() : nlohmann::ordered_json(values.different);
     object["scale"] = scales.at(values.scale);
     object["histogram"] = nlohmann::ordered_json::array();

@@ -62,7 +62,9 @@ Slices slices_of_elements(std::span<const std::int64_t> indices, std::int64_t le
 /// Those with the largest residuals, largest first.
 void keep_worst(Slices& slices, std::int64_t count) {
     for (auto& slice : slices) slice.residual = std::max(slice.residual, 0.0);  // of differences, which rounding may have made negative
-    const auto is_worse = [](const auto& a, const auto& b) { return a.residual != b.residual ? a.residual > b.residual : a.slice < b.slice; };
+    const auto is_worse = [](const auto& a, const auto& b) {
+        return a.residual != b.residual ? a.residual > b.residual : a.slice < b.slice;
+    };
     const auto end = slices.begin() + std::clamp<std::int64_t>(count, 0, std::ssize(slices));
     std::partial_sort(slices.begin(), end, slices.end(), is_worse);
     slices.erase(end, slices.end());

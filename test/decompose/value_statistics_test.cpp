@@ -24,7 +24,8 @@ SparseTensor<T> tensor_with(const World& world, const std::vector<T>& values) {
 }
 
 std::int64_t counted(const ValueStatistics& found) {
-    return std::accumulate(found.bins.begin(), found.bins.end(), std::int64_t{0}, [](auto sum, const auto& bin) { return sum + bin.count; });
+    return std::accumulate(found.bins.begin(), found.bins.end(), std::int64_t{0},
+                           [](auto sum, const auto& bin) { return sum + bin.count; });
 }
 
 TEST(ValueStatistics, HaveABinForEachOfFewValues) {

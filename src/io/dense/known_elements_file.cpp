@@ -34,8 +34,8 @@ AnyTensor read_known_elements(ElementType type, const World& world, const std::s
     report = {};
     report.form = tensor_file_info(world, path).form;
     report.bytes = from_first_rank(comm, [&] { return bytes_of_file(path); });
-    auto tensor = type == ElementType::float32 ? known_elements_of<float>(world, path, missing)
-                                               : known_elements_of<double>(world, path, missing);
+    auto tensor =
+        type == ElementType::float32 ? known_elements_of<float>(world, path, missing) : known_elements_of<double>(world, path, missing);
     report.lengths = tensor.extents();
     report.entries = tensor.stored();
     const auto pattern = sparse_state_of(tensor, "read_known_elements").pattern();
