@@ -140,7 +140,10 @@ Slices slices_of_model(const CpModel<T>& model, int mode, const std::vector<doub
 }
 
 template <class Tensor, class Model>
-void check_lengths(const Tensor& tensor, const Model& model) {
+void check_pair(const Tensor& tensor, const Model& model) {
+    communicator_of(model.world(), "residuals");  // not of a dry run
+    if (tensor.world().state() != model.world().state())
+        throw InvalidArgument(tensor.name() + ": this tensor is on another world than the model; load both on one");
     if (tensor.extents() != model.lengths())
         throw InvalidArgument(tensor.name() + ": this is a tensor of " + joined(tensor.extents(), " x ") + ", and the model is of " +
                               joined(model.lengths(), " x ") + "; give the tensor that it was made from");
@@ -181,7 +184,7 @@ template <class T>
 Residuals residuals(const SparseTensor<T>& tensor, const CpModel<T>& model, NotStored others, std::int64_t count) {
     const auto& comm = sparse_state_of(tensor, "residuals").comm();
     const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, others, count);
-    check_lengths(tensor, model);
+    check_pair(tensor, model);
     const bool are_zeros = others == NotStored::zeros;
     if (are_zeros && model.has_biases())
         throw InvalidArgument(tensor.name() + ": a model with biases is of stored elements only; take the others as unknown");
@@ -213,7 +216,7 @@ template <class T>
 Residuals residuals(const Tensor<T>& tensor, const CpModel<T>& model, std::int64_t count) {
     state_of(tensor, "residuals");
     const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, count);
-    check_lengths(tensor, model);
+    check_pair(tensor, model);
     return dense_residuals(tensor, reconstruct(model), count);
 }
 
@@ -221,7 +224,7 @@ template <class T>
 Residuals residuals(const Tensor<T>& tensor, const TuckerModel<T>& model, std::int64_t count) {
     state_of(tensor, "residuals");
     const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, count);
-    check_lengths(tensor, model);
+    check_pair(tensor, model);
     return dense_residuals(tensor, reconstruct(model), count);
 }
 

@@ -45,7 +45,7 @@ template <class T>
 NotFinite not_finite(const Tensor<T>& dense) {
     const auto& state = state_of(dense, "not_finite");
     const CollectiveCall call(ranks_of(dense.world()), "not_finite", dense);
-    const auto& comm = state.world->communicator();
+    const auto& comm = communicator_of(dense.world(), state.title());
     const auto extents = dense.extents();
     std::int64_t counts[] = {0, 0}, first = nowhere, infinity = nowhere;
     comm.agree([&] {
@@ -69,6 +69,7 @@ SparseTensor<T> known_elements(const Tensor<T>& dense, MissingElements missing) 
     const auto& state = state_of(dense, "known_elements");
     const auto title = state.title();
     const CollectiveCall call(ranks_of(dense.world()), "known_elements", dense, missing);
+    communicator_of(dense.world(), title);  // not of a dry run
     if (!are_all_finite(dense)) {
         const auto found = not_finite(dense);
         if (found.nan > 0 && missing != MissingElements::nan)
