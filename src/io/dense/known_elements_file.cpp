@@ -4,7 +4,6 @@
 #include "comm/values.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "interface/sparse/sparse_tensor_slices.hpp"
-#include "interface/world/call_arguments.hpp"
 
 #include <filesystem>
 #include <system_error>
