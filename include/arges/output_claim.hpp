@@ -2,11 +2,13 @@
 /// That a program will write a file, said before the work that leads to it; and short texts as files.
 #pragma once
 
-#include "arges/world.hpp"
-
 #include <string>
 
 namespace arges {
+
+/// @cond
+class World;
+/// @endcond
 
 /// While this lives no other claim for the same path is made, on any node that shares its file system and locks. The claim is an empty file
 /// under a lock beside the path, PATH.arges-part-0, which the next writer of the path removes where a program was killed.
