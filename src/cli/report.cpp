@@ -138,8 +138,8 @@ Json ranks_of(const World& world, const std::string& path) {
 /// What elements that are not stored are: as it was said, else as the model was made.
 NotStored others_of(const ReportCommand& command, const SavedModel& model, const Json& run) {
     if (!command.not_stored.empty()) return command.not_stored == "zeros" ? NotStored::zeros : NotStored::unknown;
-    const bool is_completion =
-        (model.cp && model.cp->has_biases()) || (run.is_object() && run.value("elements_not_stored", "") == "unknown");
+    const auto said = run.is_object() ? run.value("elements_not_stored", "") : std::string();
+    const bool is_completion = (model.cp && model.cp->has_biases()) || said == "unknown" || said == "missing";
     return is_completion ? NotStored::unknown : NotStored::zeros;
 }
 

@@ -62,6 +62,7 @@ std::string summary(const Report& report) {
     add("made by", run.is_object() ? "arges " + text_of(run, "program") : "");
     add("algorithm", text_of(run, "algorithm"));
     add("method", text_of(run, "method"));
+    add("loss", text_of(run, "loss"));
     add("seed", text_of(run, "seed"));
     add("fit", text_of(run, "fit", "{:.8f}"));
     add("relative error", text_of(run, "error", "{:.6e}"));
