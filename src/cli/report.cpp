@@ -114,7 +114,8 @@ Json run_of(const World& world, const std::string& path, const SavedModel& model
     double found = 0, said = 0;
     if (model.cp) {
         for (double weight : model.cp->lambda()) found += std::abs(weight);
-        for (const auto& weight : run.value("lambda", Json::array())) said += weight.is_number() ? std::abs(weight.get<double>()) : 0;
+        for (const auto& weight : run.contains("lambda") ? run["lambda"] : Json::array())
+            said += weight.is_number() ? std::abs(weight.get<double>()) : 0;
     } else {
         found = model.tucker ? model.tucker->core().norm() : model.tucker_single->core().norm();
         said = run.contains("core_norm") && run["core_norm"].is_number() ? run["core_norm"].get<double>() : 0;
@@ -138,7 +139,8 @@ Json ranks_of(const World& world, const std::string& path) {
 /// What elements that are not stored are: as it was said, else as the model was made.
 NotStored others_of(const ReportCommand& command, const SavedModel& model, const Json& run) {
     if (!command.not_stored.empty()) return command.not_stored == "zeros" ? NotStored::zeros : NotStored::unknown;
-    const auto said = run.is_object() ? run.value("elements_not_stored", "") : std::string();
+    const bool is_said = run.is_object() && run.contains("elements_not_stored") && run["elements_not_stored"].is_string();
+    const auto said = is_said ? run["elements_not_stored"].get<std::string>() : "";
     const bool is_completion = (model.cp && model.cp->has_biases()) || said == "unknown" || said == "missing";
     return is_completion ? NotStored::unknown : NotStored::zeros;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace arges::cli {
 
@@ -31,7 +32,7 @@ std::string text_of(const Json& object, const char* name, const char* format = "
     const auto& value = object[name];
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-    if (value.is_number_integer()) return with_commas(value.get<std::int64_t>());
+    if (value.is_number_integer()) return std::string_view(format) == "{}" ? value.dump() : with_commas(value.get<std::int64_t>());
     return value.is_number() ? fmt::format(fmt::runtime(format), value.get<double>()) : "";
 }
 
@@ -63,14 +64,14 @@ std::string summary(const Report& report) {
     add("algorithm", text_of(run, "algorithm"));
     add("method", text_of(run, "method"));
     add("loss", text_of(run, "loss"));
-    add("seed", text_of(run, "seed"));
+    add("seed", text_of(run, "seed", "{}"));
     add("fit", text_of(run, "fit", "{:.8f}"));
     add("relative error", text_of(run, "error", "{:.6e}"));
     add("RMSE, fitted elements", text_of(run, "rmse"));
     add("RMSE, held-out elements", text_of(run, "held_out_rmse"));
     add("RMSE of the mean instead", text_of(run, "held_out_mean_rmse"));
     add("RMSE of biases instead", text_of(run, "held_out_bias_rmse"));
-    if (run.is_object() && run.value("iterations", 0) > 0) {
+    if (text_of(run, "iterations") != "0") {
         add("iterations", text_of(run, "iterations"));
         add("stopped by", text_of(run, "stop_reason"));
     }
@@ -329,7 +330,8 @@ std::string ranks(const Json& found) {
     std::vector<std::size_t> best;
     for (std::size_t i = 0; i < list.size(); ++i) {
         fits.push_back(list[i].is_object() && list[i].contains("fit") && list[i]["fit"].is_number() ? list[i]["fit"].get<double>() : NAN);
-        if (found.contains("recommended") && list[i].is_object() && list[i].value("rank", 0) == found["recommended"]) best = {i};
+        if (found.contains("recommended") && list[i].is_object() && list[i].contains("rank") && list[i]["rank"] == found["recommended"])
+            best = {i};
     }
     const auto chart =
         list.size() < 2

@@ -117,6 +117,8 @@ TEST_F(Pages, LeaveOutARunOfAnotherModel) {
     world.agree([] {});
     EXPECT_TRUE(has(text, "Note: ")) << text;
     EXPECT_FALSE(has(text, "History"));
+    folder.write("other/run.json", "{\"program\": \"cpd\", \"lambda\": 3, \"fits\": {}, \"iterations\": \"x\", \"starts\": [1, 2]}");
+    check_page(page_of({other.c_str()}));
     folder.write("other/run.json", "{\"a\":");
     EXPECT_TRUE(has(page_of({other.c_str()}), "this is no record of a run"));
 }
