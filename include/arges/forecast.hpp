@@ -59,13 +59,17 @@ public:
     /// Collective. @throws InvalidArgument on every rank as read_tensor() does
     DenseFileForecast(const World& world, const std::string& path, ElementType element);
 
-    /// Bytes of read_tensor(), the tensor included. Local; so are the next two.
+    /// Bytes of read_tensor(), the tensor included. Local; so are the next four.
     std::int64_t bytes() const { return reading_; }
     /// Bytes of cp_decompose(), the tensor included; 0 for a tensor that it refuses.
     std::int64_t bytes(const CpOptions& options) const;
     /// Bytes of tucker_decompose() and relative_error(), the tensor included.
     /// @throws InvalidArgument for options that are not for such a tensor
     std::int64_t bytes(const TuckerOptions& options) const;
+    /// Bytes of read_known_elements(), the sparse tensor included.
+    std::int64_t known_bytes() const;
+    /// Bytes of complete() of that, the tensor included, if no element is missing.
+    std::int64_t bytes(const CompletionOptions& options) const;
 
 private:
     World world_;

@@ -100,8 +100,8 @@ std::string trials_table(const CompletionChoice& choice) {
 }
 
 template <class T>
-void print_json(std::ostream& out, const CompleteCommand& command, const ReadSummary& input, const CompletionResult<T>& result,
-                const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
+nlohmann::ordered_json result_json(const CompleteCommand& command, const ReadSummary& input, const CompletionResult<T>& result,
+                                   const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
     nlohmann::ordered_json object;
     object["rmse"] = result.rmse;
     if (result.held_out > 0) {
@@ -156,7 +156,7 @@ void print_json(std::ostream& out, const CompleteCommand& command, const ReadSum
     object["lambda"] = result.model.lambda();
     object["modes_without_empty_rows"] = nlohmann::json::array();
     for (const auto& [mode, rows] : listed) object["modes_without_empty_rows"].push_back(mode);
-    out << object.dump(2) << std::endl;
+    return object;
 }
 
 /// Held-out elements of a file, whose indices count as those of the tensor do. Collective.
@@ -202,21 +202,23 @@ void choose(CompleteCommand& command, const SparseTensor<T>& tensor, FileWork& w
 }
 
 template <class T>
-void read_and_complete(CompleteCommand& command, const Console& console, const World& world) {
+void read_and_complete(CompleteCommand& command, const Console& console, const World& world, bool is_dense) {
     auto& options = command.completion;
     const auto& output = command.output;
     command.output.claim(world, {command.file, command.validation, options.partition_file}, options.save_partition);
     FileWork work(world, command, console);
     auto& steps = work.steps;
     auto& forecast = work.forecast;
-    auto read = work.read_sparse<T>([&](const SparseFileForecast& file) { return file.bytes(options); });
+    const auto taken = [&](const auto& file) { return file.bytes(options); };
+    auto read = is_dense ? work.read_known<T>(taken) : work.read_sparse<T>(taken);
     const Stopwatch watch;
     const auto validation = read_validation<T>(command, world, read.report);
     read.seconds += watch.seconds();
     steps.show("");
     if (!command.json)
-        console.out << fmt::format("{}: {}, {} elements{}; those that are not stored are unknown\n", command.file,
-                                   lengths_text(read.report.lengths), with_commas(read.count), command.duplicates_text(read.report))
+        console.out << fmt::format("{}: {}, {} elements{}; those that are {} are unknown\n", command.file,
+                                   lengths_text(read.report.lengths), with_commas(read.count), command.duplicates_text(read.report),
+                                   is_dense ? "NaN" : "not stored")
                     << std::flush;
     if (validation && !command.json)
         console.out << fmt::format("{}: {} elements{} to hold out\n", command.validation, with_commas(validation->tensor.nonzeros()),
@@ -249,8 +251,12 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
     const auto peak = world.maximum(peak_process_memory());
     const auto listed = output.listed(result.model);
     if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);
-    command.json ? print_json(console.out, command, read, result, listed, peak, forecast)
-                 : print_result(console.out, command, read, result, peak, forecast);
+    const auto found = result_json(command, read, result, listed, peak, forecast);
+    output.record(world, "complete", found);
+    if (command.json)
+        console.out << found.dump(2) << std::endl;
+    else
+        print_result(console.out, command, read, result, peak, forecast);
     end_if_interrupted(world, output.note(result.best_iteration));
 }
 
@@ -265,7 +271,9 @@ void run(CompleteCommand& command, const Console& console) {
         refuse_options(*command.app, {"--patience"}, "no elements are held out (--holdout, --validate)");
     give_freed_memory_back();
     const World world = command.world.make_world();
-    command.is_single(world) ? read_and_complete<float>(command, console, world) : read_and_complete<double>(command, console, world);
+    const bool is_dense = command.is_dense(world, {}, {});
+    command.is_single(world, is_dense) ? read_and_complete<float>(command, console, world, is_dense)
+                                       : read_and_complete<double>(command, console, world, is_dense);
 }
 
 /// Accepts "auto" and numbers in a range.
@@ -286,7 +294,10 @@ CLI::Validator number_or_auto(double least, double most, bool is_whole) {
 Action declare_complete(CLI::App& app) {
     const auto command = std::make_shared<CompleteCommand>();
     auto& options = command->completion;
-    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary")->required();
+    app.add_option(
+           "FILE", command->file,
+           "sparse tensor: text (.tns, .tns.gz), .mtx or binary; dense tensor, in which NaN is unknown: .npy, HDF5, file.h5:/dataset")
+        ->required();
     app.add_option("--rank", command->rank, "number of components, 1 to 1024; auto: by held-out elements")
         ->check(number_or_auto(1, 1024, true))
         ->capture_default_str();

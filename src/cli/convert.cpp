@@ -56,10 +56,10 @@ struct Conversion {
     std::int64_t peak_memory_bytes = 0;  ///< of the process that used most
 };
 
-Conversion convert(const ConvertCommand& command, const World& world, ElementType element) {
+Conversion convert(const ConvertCommand& command, const World& world, ElementType element, bool is_dense) {
     Stopwatch watch;
     Conversion done{.ranks = world.size()};
-    auto tensor = read_sparse(element, world, command.file, command.read_options(), done.report);
+    auto tensor = command.read_stored(world, element, is_dense, done.report);
     done.density = tensor.density();
     done.read_seconds = watch.lap();
     std::vector<std::vector<std::int64_t>> maps;
@@ -132,14 +132,15 @@ void claim_outputs(ConvertCommand& command, const World& world) {
 
 void run(ConvertCommand& command, const Console& console) {
     const World world = command.world.make_world();
-    const bool is_single = command.is_single(world);
+    const bool is_dense = command.is_dense(world, {}, {"--drop"});
+    const bool is_single = command.is_single(world, is_dense);
     claim_outputs(command, world);
-    const auto done = convert(command, world, is_single ? ElementType::float32 : ElementType::float64);
+    const auto done = convert(command, world, is_single ? ElementType::float32 : ElementType::float64, is_dense);
     command.json ? print_json(console.out, command, done) : print_tables(console.out, command, done);
 }
 
 void run_hypergraph(ConvertCommand& command, const Console& console) {
-    refuse_options(*command.app, {"--output-base", "--compact", "--maps", "--type"},
+    refuse_options(*command.app, {"--output-base", "--compact", "--maps", "--type", "--drop"},
                    command.output + " is a file of a hypergraph by its name, and this is for tensors");
     const World world = command.world.make_world();
     command.is_single(world);
@@ -151,7 +152,7 @@ void run_hypergraph(ConvertCommand& command, const Console& console) {
 const std::initializer_list<const char*> of_tables{"--columns", "--value", "--delimiter", "--header", "--quotes", "--skip-empty"};
 
 void run_table(ConvertCommand& command, const Console& console) {
-    refuse_options(*command.app, {"--base", "--lengths", "--compact", "--maps", "--model", "--core-energy"},
+    refuse_options(*command.app, {"--base", "--lengths", "--compact", "--maps", "--model", "--core-energy", "--drop"},
                    command.file + " is a table, and this is for tensors");
     if (is_hypergraph_name(command.output) || chemistry::is_integral_name(command.output))
         throw CLI::ValidationError(command.output + ": of a table a tensor is made; end the name with .atns or .tns");
@@ -200,7 +201,8 @@ void check_output_name(const std::string& path) {
 }
 
 void run_integrals(ConvertCommand& command, const Console& console) {
-    refuse_options(*command.app, {"--output-base", "--compact", "--maps", "--model", "--base", "--lengths", "--duplicates", "--type"},
+    refuse_options(*command.app,
+                   {"--output-base", "--compact", "--maps", "--model", "--base", "--lengths", "--duplicates", "--type", "--drop"},
                    command.output + " is a file of integrals by its name, and this is for sparse tensors");
     const World world = command.world.make_world();
     claim_outputs(command, world);
@@ -217,10 +219,10 @@ std::int64_t file_bytes(const std::string& path) {
 
 Action declare_convert(CLI::App& app) {
     const auto command = std::make_shared<ConvertCommand>();
-    app.add_option(
-           "IN", command->file,
-           "a sparse tensor: .tns, .tns.gz, .mtx, .atns, or SPLATT's .bin; a table: .csv, .tsv, also .gz, or - (standard input); or "
-           "integrals: FCIDUMP text, or TREXIO in HDF5")
+    app.add_option("IN", command->file,
+                   "a sparse tensor: .tns, .tns.gz, .mtx, .atns, or SPLATT's .bin; a dense one: .npy, HDF5, file.h5:/dataset; a table: "
+                   ".csv, .tsv, also .gz, or - (standard input); or "
+                   "integrals: FCIDUMP text, or TREXIO in HDF5")
         ->required();
     app.add_option("OUT", command->output,
                    "the file to write: .tns or .tns.gz (text), .mtx (MatrixMarket), .atns (binary); integrals: .fcidump (text), .h5 "
@@ -239,6 +241,7 @@ Action declare_convert(CLI::App& app) {
         ->check(one_of({"fine", "coarse", "coarse-opt"}))
         ->capture_default_str();
     app.add_option("--core-energy", command->core_energy, "integrals: core energy of a file without one, as of a model without nuclei: 0");
+    command->declare_drop(app);
     command->outputs.declare(app);
     declare_table(app, *command);
     command->declare(app, "tables", "sum", true);

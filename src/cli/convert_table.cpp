@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/ids.hpp"
 #include "cli/program.hpp"
+#include "cli/sparse_options.hpp"
 #include "cli/world_options.hpp"
 
 #include <fmt/core.h>
@@ -60,20 +61,13 @@ void print_json(std::ostream& out, const TableConversion& conversion, const Writ
     object["input"] = conversion.input;
     object["output"] = conversion.output;
     object["ids"] = done.ids;
-    object["form"] = report.form;
-    object["bytes"] = report.bytes;
-    object["lines"] = report.lines;
+    object.update(report_json(report));
     object["delimiter"] = report.delimiter;
     object["header"] = report.has_header;
     object["columns"] = report.columns;
     object["value"] = conversion.options.value;
-    object["rows"] = report.entries;
     object["skipped"] = report.skipped;
-    object["duplicates"] = report.duplicates;
     object["duplicates_merged"] = conversion.duplicates;
-    object["nonzeros"] = report.entries - report.duplicates;
-    object["lengths"] = report.lengths;
-    object["nonempty_slices"] = report.nonempty_slices;
     object["density"] = done.density;
     object["bytes_written"] = done.bytes_written;
     object["read_seconds"] = done.read_seconds;

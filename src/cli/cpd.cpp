@@ -130,8 +130,8 @@ void print_result(std::ostream& out, const CpdCommand& command, bool is_dense, c
 }
 
 template <class T>
-void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary& before, const CpResult<T>& result,
-                const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
+nlohmann::ordered_json result_json(const CpdCommand& command, const ReadSummary& before, const CpResult<T>& result,
+                                   const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
     nlohmann::ordered_json object;
     object["fit"] = result.fit;
     object["iterations"] = result.iterations;
@@ -193,7 +193,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const ReadSummary&
     object["lambda"] = result.model.lambda();
     object["modes_without_empty_rows"] = nlohmann::json::array();
     for (const auto& [mode, rows] : listed) object["modes_without_empty_rows"].push_back(mode);
-    out << object.dump(2) << std::endl;
+    return object;
 }
 
 /// One decomposition of a sweep over ranks. Collective.
@@ -278,8 +278,12 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
     const auto peak = world.maximum(peak_process_memory());
     const auto listed = output.listed(result.model);
     if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);
-    command.json ? print_json(console.out, command, read, result, listed, peak, forecast)
-                 : print_result(console.out, command, is_dense, result, peak, forecast);
+    const auto found = result_json(command, read, result, listed, peak, forecast);
+    output.record(world, "cpd", found);
+    if (command.json)
+        console.out << found.dump(2) << std::endl;
+    else
+        print_result(console.out, command, is_dense, result, peak, forecast);
     end_if_interrupted(world, output.note(result.iterations));
 }
 

@@ -1,6 +1,7 @@
 #include "cli/forecast.hpp"
 
 #include "arges/error.hpp"
+#include "arges/known_elements.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
@@ -41,9 +42,9 @@ std::string MemoryForecast::text() const {
                        format_bytes(world_.memory_limit()));
 }
 
-void require_on_first_rank(const SparseTensor<float>& tensor, const std::string& file, const char* what, std::int64_t bytes) {
+void require_on_first_rank(const AnyTensor& tensor, const std::string& file, const char* what, std::int64_t bytes) {
     const auto& world = tensor.world();
-    const auto nonzeros = tensor.nonzeros();
+    const auto nonzeros = tensor.stored();
     world.agree([&] {
         const auto all = current_process_memory() + bytes;
         if (world.rank() == 0 && all > world.memory_limit())
@@ -87,9 +88,22 @@ ReadFile<Tensor<T>> FileWork::read_dense(const std::function<std::int64_t(const 
     return {{report, tensor.size(), expected.bytes(), watch.seconds(), {}, true}, std::move(tensor)};
 }
 
+template <class T>
+ReadFile<SparseTensor<T>> FileWork::read_known(const std::function<std::int64_t(const DenseFileForecast&)>& work) {
+    const Stopwatch watch;
+    const DenseFileForecast expected(world, command.file, element_type_of<T>());
+    forecast.expect(command.file, std::max(expected.known_bytes(), work(expected)));
+    begin_reading("\n");
+    steps.show("reading " + command.file);
+    SparseFile<T> file;
+    file.tensor = SparseTensor<T>(read_known_elements(element_type_of<T>(), world, command.file, MissingElements::nan, file.report));
+    return {{file.report, file.tensor.nonzeros(), expected.known_bytes(), watch.seconds(), reading_warnings(file)}, std::move(file.tensor)};
+}
+
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template ReadFile<SparseTensor<T>> FileWork::read_sparse(const std::function<std::int64_t(const SparseFileForecast&)>&);               \
-    template ReadFile<Tensor<T>> FileWork::read_dense(const std::function<std::int64_t(const DenseFileForecast&)>&);
+    template ReadFile<Tensor<T>> FileWork::read_dense(const std::function<std::int64_t(const DenseFileForecast&)>&);                       \
+    template ReadFile<SparseTensor<T>> FileWork::read_known(const std::function<std::int64_t(const DenseFileForecast&)>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

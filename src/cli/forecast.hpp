@@ -35,7 +35,7 @@ private:
 
 /// Compares what rank 0 takes for work on all nonzeros with the memory limit. Collective. @param what  it does: "looks at"
 /// @throws OutOfMemory on every rank
-void require_on_first_rank(const SparseTensor<float>& tensor, const std::string& file, const char* what, std::int64_t bytes);
+void require_on_first_rank(const AnyTensor& tensor, const std::string& file, const char* what, std::int64_t bytes);
 
 /// What was read.
 struct ReadSummary {
@@ -72,6 +72,10 @@ struct FileWork {
     /// Likewise a dense one.
     template <class T>
     ReadFile<Tensor<T>> read_dense(const std::function<std::int64_t(const DenseFileForecast&)>& work);
+
+    /// Likewise the elements of a dense one that are not NaN. @throws as read_known_elements()
+    template <class T>
+    ReadFile<SparseTensor<T>> read_known(const std::function<std::int64_t(const DenseFileForecast&)>& work);
 
 private:
     /// Tells the forecast, unless JSON is wanted, and what comes next.

@@ -4,6 +4,7 @@
 #include "arges/table_io.hpp"
 #include "base/text.hpp"
 #include "cli/interruption.hpp"
+#include "cli/run_record.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 
 /// What the folder has of a model, of any number of modes: saving another one replaces or removes it.
 std::vector<std::string> files_of_a_model(const std::string& folder) {
-    static const std::regex names("(lambda|(mode|bias)_[0-9]+(_rows)?)\\.(npy|txt)|model\\.ids");
+    static const std::regex names("(lambda|(mode|bias)_[0-9]+(_rows)?)\\.(npy|txt)|model\\.ids|run\\.json");
     std::vector<std::string> files;
     std::error_code ignored;
     for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored))
@@ -76,6 +77,10 @@ void ModelOutput::save(const CpModel<T>& model, int iteration) const {
         copy_ids(model.world(), ids_path(input_), ids_path(folder_));
     }
     set_interruption_note(note(iteration));
+}
+
+void ModelOutput::record(const World& world, const std::string& program, const nlohmann::ordered_json& found) const {
+    if (is_wanted()) write_run(world, folder_, program, input_, found);
 }
 
 std::string ModelOutput::note(int iteration) const {

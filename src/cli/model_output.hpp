@@ -5,6 +5,7 @@
 #include "cli/outputs.hpp"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,8 @@ public:
     /// Saves a model with the ids of the input, and notes for interruptions that it is there. Collective.
     template <class T>
     void save(const CpModel<T>& model, int iteration) const;
+    /// Keeps what the run has found beside the model, for `arges report`. Collective. @param program  "cpd" @param found  on rank 0
+    void record(const World& world, const std::string& program, const nlohmann::ordered_json& found) const;
     /// What the folder has: "factors has the factors of iteration 3, go on with --start factors".
     std::string note(int iteration) const;
     /// The model to start from; null where there is none. Collective.

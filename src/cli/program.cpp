@@ -22,6 +22,7 @@ const std::vector<Subcommand>& subcommands() {
         {"predict", "elements of a CP model at the indices of a text", declare_predict},
         {"tucker", "Tucker decomposition of a dense or sparse tensor, by ranks or to a relative error", declare_tucker},
         {"show", "what weighs most in each component of a decomposition, with the ids of a table", declare_show},
+        {"report", "a decomposition as a page of HTML: components by mode, history, residuals by slice", declare_report},
         {"stats", "what a sparse tensor looks like, and what its distributions would load and move", declare_stats},
         {"convert", "a table, a sparse tensor or integrals, from one file form to another", declare_convert},
         {"cc", "coupled cluster and MP2 energies of a molecule from its integrals, in FCIDUMP or TREXIO form", declare_cc},

@@ -1,11 +1,8 @@
 // arges show MODEL: what weighs most in each component of a decomposition.
-#include "arges/error.hpp"
-#include "arges/model_items.hpp"
-#include "base/read_number.hpp"
-#include "base/spelling.hpp"
 #include "base/text.hpp"
 #include "cli/ids.hpp"
 #include "cli/iteration_report.hpp"
+#include "cli/model_components.hpp"
 #include "cli/program.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
@@ -14,12 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <memory>
-#include <numeric>
 #include <ostream>
-#include <system_error>
 
 namespace arges::cli {
 
@@ -27,137 +20,10 @@ namespace {
 
 struct ShowCommand {
     std::string model;
-    std::string mode;
-    std::int64_t top = 10;
-    int component = 0;
+    ShownChoice choice{};
     bool json = false;
     WorldOptions world{};
 };
-
-/// The items of a mode in a component.
-struct ShownMode {
-    std::size_t mode = 0;  ///< from 0
-    std::vector<ModelItem> items{};
-    std::vector<std::string> names{};
-};
-
-/// A component: of CP with all modes, of Tucker of one mode.
-struct ShownComponent {
-    int number = 0;  ///< from 1
-    double weight = 0, share = 0;
-    std::vector<ShownMode> modes{};
-};
-
-struct ShownModel {
-    std::string kind;
-    std::vector<std::int64_t> lengths{}, ranks{};
-    std::vector<ShownComponent> components{};
-    ModelIds ids{};
-};
-
-/// The place of the mode that is asked for, by number or name; none: all of them. @throws InvalidArgument if there is none
-std::vector<std::size_t> asked_modes(const ShowCommand& command, const ShownModel& model) {
-    std::vector<std::size_t> all(model.lengths.size());
-    std::iota(all.begin(), all.end(), 0);
-    if (command.mode.empty()) return all;
-    const auto named = std::find(model.ids.names.begin(), model.ids.names.end(), command.mode);
-    if (named != model.ids.names.end()) return {static_cast<std::size_t>(named - model.ids.names.begin())};
-    std::size_t number = 0;
-    if (read_number(command.mode, number) && number >= 1 && number <= all.size()) return {number - 1};
-    const auto nearest = nearest_word(command.mode, model.ids.names);
-    throw InvalidArgument(fmt::format("{}: there is no mode '{}'; {}", command.model, command.mode,
-                                      nearest.empty() ? fmt::format("modes are numbered from 1 to {}{}", all.size(),
-                                                                    model.ids.names.empty() ? "" : ", or called " + joined(model.ids.names))
-                                                      : "did you mean " + nearest + "?"));
-}
-
-/// @throws InvalidArgument if there is no component of this number
-void check_component(const ShowCommand& command, std::int64_t most) {
-    if (command.component > most)
-        throw InvalidArgument(fmt::format("{}: there is no component {}; there are {}", command.model, command.component, most));
-}
-
-void show_cp(const ShowCommand& command, const World& world, ShownModel& shown) {
-    const auto model = load_model<double>(world, command.model);
-    shown.kind = "CP";
-    shown.lengths = model.lengths();
-    shown.ranks = {model.rank()};
-    shown.ids = model_ids(world, command.model, shown.lengths);
-    check_component(command, model.rank());
-    double sum = 0;
-    for (double weight : model.lambda()) sum += std::abs(weight);
-    for (int r = 0; r < model.rank(); ++r)
-        shown.components.push_back({r + 1, model.lambda()[r], sum > 0 ? std::abs(model.lambda()[r]) / sum : 0, {}});
-    for (auto mode : asked_modes(command, shown)) {
-        auto items = top_items(model, static_cast<int>(mode), command.top);
-        for (auto& component : shown.components) component.modes.push_back({mode, std::move(items[component.number - 1]), {}});
-    }
-}
-
-/// Norms of the slices of the core along a mode.
-template <class T>
-std::vector<double> slice_norms(const Tensor<T>& core, const std::vector<T>& elements, std::size_t mode) {
-    const auto& extents = core.extents();
-    std::int64_t stride = 1;
-    for (std::size_t m = 0; m < mode; ++m) stride *= extents[m];
-    std::vector<double> norms(extents[mode]);
-    for (std::int64_t i = 0; i < std::ssize(elements); ++i)
-        norms[i / stride % extents[mode]] += static_cast<double>(elements[i]) * static_cast<double>(elements[i]);
-    for (double& norm : norms) norm = std::sqrt(norm);
-    return norms;
-}
-
-template <class T>
-void show_tucker(const ShowCommand& command, const TuckerModel<T>& model, ShownModel& shown) {
-    shown.kind = "Tucker";
-    shown.lengths = model.lengths();
-    shown.ranks = model.ranks();
-    shown.ids = model_ids(model.world(), command.model, shown.lengths);
-    check_component(command, *std::max_element(shown.ranks.begin(), shown.ranks.end()));
-    const auto core = model.core().gather();
-    for (auto mode : asked_modes(command, shown)) {
-        const auto norms = slice_norms(model.core(), core, mode);
-        double sum = 0;
-        for (double norm : norms) sum += norm * norm;
-        auto items = top_items(model, static_cast<int>(mode), command.top);
-        for (std::size_t c = 0; c < items.size(); ++c)
-            shown.components.push_back(
-                {static_cast<int>(c) + 1, norms[c], sum > 0 ? norms[c] * norms[c] / sum : 0, {{mode, std::move(items[c]), {}}}});
-    }
-}
-
-/// Of float or double, whichever the file has.
-void show_tucker_file(const ShowCommand& command, const World& world, ShownModel& shown) {
-    std::unique_ptr<const TuckerModel<double>> model;
-    std::string why;
-    try {
-        model = std::make_unique<const TuckerModel<double>>(load_tucker_model<double>(world, command.model));
-    } catch (const InvalidArgument& error) {  // the same on every rank
-        why = error.what();
-    }
-    if (model) return show_tucker(command, *model, shown);
-    std::unique_ptr<const TuckerModel<float>> other;
-    try {
-        other = std::make_unique<const TuckerModel<float>>(load_tucker_model<float>(world, command.model));
-    } catch (const InvalidArgument&) {
-        throw InvalidArgument(why);
-    }
-    show_tucker(command, *other, shown);
-}
-
-/// Ids where there are some, else indices.
-void add_names(const World& world, ShownModel& shown) {
-    std::vector<std::vector<std::int64_t>> indices(shown.lengths.size());
-    for (auto& component : shown.components)
-        for (const auto& mode : component.modes)
-            for (const auto& item : mode.items) indices[mode.mode].push_back(item.index);
-    const auto ids = shown.ids.of(world, indices);
-    std::vector<std::size_t> next(indices.size());
-    for (auto& component : shown.components)
-        for (auto& mode : component.modes)
-            for (const auto& item : mode.items)
-                mode.names.push_back(ids.empty() ? std::to_string(item.index) : ids[mode.mode][next[mode.mode]++]);
-}
 
 constexpr std::size_t widest_items = 95;  // behind the numbers of the items
 
@@ -233,13 +99,7 @@ nlohmann::ordered_json component_json(const ShownModel& shown, const ShownCompon
 
 void run(const ShowCommand& command, const Console& console) {
     const World world = command.world.make_world();
-    ShownModel shown;
-    std::error_code ignored;
-    const bool is_folder = world.maximum(std::filesystem::is_directory(command.model, ignored) ? 1 : 0) == 1;
-    is_folder ? show_cp(command, world, shown) : show_tucker_file(command, world, shown);
-    if (command.component > 0)
-        std::erase_if(shown.components, [&](const auto& component) { return component.number != command.component; });
-    add_names(world, shown);
+    const auto shown = shown_model(world, command.model, load_saved_model(world, command.model), command.choice);
     std::vector<std::string> warnings;
     if (!shown.ids.warning.empty()) warnings.push_back(shown.ids.warning);
     print_warnings(console.err, warnings);
@@ -262,11 +122,11 @@ void run(const ShowCommand& command, const Console& console) {
 Action declare_show(CLI::App& app) {
     const auto command = std::make_shared<ShowCommand>();
     app.add_option("MODEL", command->model, "folder of cpd or complete, or file of tucker")->required();
-    app.add_option("--top", command->top, "items of each mode in a component")
+    app.add_option("--top", command->choice.top, "items of each mode in a component")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}))
         ->capture_default_str();
-    app.add_option("--component", command->component, "this one only, from 1")->check(CLI::Range(1, 1000000));
-    app.add_option("--mode", command->mode, "this one only, by its number from 1 or its name");
+    app.add_option("--component", command->choice.component, "this one only, from 1")->check(CLI::Range(1, 1000000));
+    app.add_option("--mode", command->choice.mode, "this one only, by its number from 1 or its name");
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->world.declare(app);
     return [command](const Console& console) { run(*command, console); };

@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "arges/forecast.hpp"
+#include "arges/known_elements.hpp"
 #include "arges/table_io.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/text.hpp"
@@ -36,6 +37,20 @@ void FileCommand::declare(CLI::App& of, const char* tables, const char* otherwis
     of.add_option("--type", type_, "of the values: double or float; if not given, float for files of float32, else double")
         ->check(one_of({"double", "float"}));
     world.declare(of);
+}
+
+void FileCommand::declare_drop(CLI::App& of) {
+    of.add_option("--drop", dropped_,
+                  "dense: elements that are not stored: zero (zeros), nan (those that are NaN; zeros are stored), or none (all are stored)")
+        ->check(one_of({"zero", "nan", "none"}))
+        ->capture_default_str();
+}
+
+AnyTensor FileCommand::read_stored(const World& at, ElementType type, bool is_dense, ReadReport& report) const {
+    if (!is_dense) return read_sparse(type, at, file, read_options(), report);
+    static const std::map<std::string, MissingElements> kinds{
+        {"zero", MissingElements::zeros}, {"nan", MissingElements::nan}, {"none", MissingElements::none}};
+    return read_known_elements(type, at, file, kinds.at(dropped_), report);
 }
 
 SparseReadOptions FileCommand::read_options() const {

@@ -27,6 +27,13 @@ struct FileCommand {
     /// @param otherwise   what is done with several values for one element where the option is not given
     /// @param counts      duplicates may be counted, as rows of a table are
     void declare(CLI::App& of, const char* tables = "tables", const char* otherwise = "sum", bool counts = false);
+    /// What elements are that are not stored, for JSON: "zeros", or "unknown" of an array whose NaN are missing.
+    const char* not_stored() const { return dropped_ == "nan" ? "unknown" : "zeros"; }
+    /// Adds --drop, for the file of a dense tensor.
+    void declare_drop(CLI::App& of);
+    /// Reads the tensor: a sparse one, or the elements of a dense one that are not missing. Collective.
+    /// @throws as read_sparse() and read_known_elements()
+    AnyTensor read_stored(const World& at, ElementType type, bool is_dense, ReadReport& report) const;
     /// What was done with duplicates: " (3 duplicates merged: mean)"; empty where there were none.
     std::string duplicates_text(const ReadReport& report) const;
     /// --duplicates count.
@@ -46,7 +53,7 @@ struct FileCommand {
 private:
     void refuse_table(const World& at) const;
 
-    std::string base_ = "detect", lengths_, duplicates_ = "sum", type_;
+    std::string base_ = "detect", lengths_, duplicates_ = "sum", type_, dropped_ = "zero";
 };
 
 /// Reads lengths such as 120000x90000x29000.

@@ -9,6 +9,7 @@
 #include "cli/program.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/value_tables.hpp"
 #include "cli/world_options.hpp"
 
 #include <fmt/core.h>
@@ -127,9 +128,18 @@ Json row_json(const DistributionStatistics& row) {
     return object;
 }
 
+/// What was found. The statistics are on rank 0.
+struct StatsResult {
+    ReadReport read{};
+    std::vector<std::string> warnings{};
+    ValueStatistics values{};
+    SparseStatistics tensor{};
+    HeaviestIds ids{};
+};
+
 /// The text that is printed.
-std::string report(const StatsCommand& command, const ReadReport& read, const std::vector<std::string>& warnings,
-                   const SparseStatistics& found, const HeaviestIds& ids) {
+std::string report(const StatsCommand& command, const StatsResult& result) {
+    const auto& [read, warnings, values, found, ids] = result;
     const auto& ranks = command.options.ranks;
     if (command.json) {
         Json object;
@@ -137,8 +147,9 @@ std::string report(const StatsCommand& command, const ReadReport& read, const st
         object["density"] = found.density;
         object["index_base"] = read.index_base;
         object["duplicates"] = read.duplicates;
-        object["elements_not_stored"] = "zeros";
+        object["elements_not_stored"] = command.not_stored();
         object["warnings"] = warnings;
+        object["values"] = values_json(values);
         object["modes"] = modes_json(found.modes, read.index_base, ids);
         object["ranks"] = Json::array();
         for (std::size_t r = 0; r < found.distributions.size(); ++r) {
@@ -151,7 +162,9 @@ std::string report(const StatsCommand& command, const ReadReport& read, const st
     auto text = fmt::format("{}: {}, {} nonzeros, density {}, indices from {}", command.file, read.form, with_commas(found.nonzeros),
                             scientific(found.density), read.index_base);
     text += command.duplicates_text(read);
-    text += "\nelements that are not stored count as zeros\n\n" + modes_text(found.modes, found.nonzeros, read.index_base, ids);
+    text += std::string("\nelements that are not stored ") +
+            (std::string(command.not_stored()) == "zeros" ? "count as zeros" : "are unknown") + "\n\n" +
+            modes_text(found.modes, found.nonzeros, read.index_base, ids) + "\n" + values_text(values);
     for (std::size_t r = 0; r < found.distributions.size(); ++r)
         text += fmt::format("\n{} ranks, rows to {}, seconds for rank {}\n", with_commas(ranks[r]), command.options.rows,
                             command.options.columns) +
@@ -159,26 +172,43 @@ std::string report(const StatsCommand& command, const ReadReport& read, const st
     return text;
 }
 
-void run(const StatsCommand& command, const Console& console) {
-    const World world = command.world.make_world();
-    command.is_single(world);
-    const auto input = read_sparse<float>(world, command.file, command.read_options());
-    auto warnings = reading_warnings(input);
+/// Of float or double. @param read  as it was
+template <class T>
+void look_at(const StatsCommand& command, const Console& console, const World& world, SparseFile<T> input) {
+    StatsResult result{.read = input.report, .warnings = reading_warnings(input)};
     const auto ids = model_ids(world, command.file, input.tensor.lengths());
-    if (!ids.warning.empty()) warnings.push_back(ids.warning);
-    print_warnings(console.err, warnings);
+    if (!ids.warning.empty()) result.warnings.push_back(ids.warning);
+    print_warnings(console.err, result.warnings);
     require_on_first_rank(input.tensor, command.file, "looks at",
                           statistics_memory(input.tensor.nonzeros(), input.tensor.lengths(), command.options));
-    const auto found = sparse_statistics(input.tensor, command.options);
-    const auto heaviest = heaviest_ids(world, ids, found, input.tensor.order());
-    console.out << world.from_first(world.rank() == 0 ? report(command, input.report, warnings, found, heaviest) : "") << std::flush;
+    result.values = value_statistics(input.tensor);
+    result.tensor = sparse_statistics(input.tensor, command.options);
+    result.ids = heaviest_ids(world, ids, result.tensor, input.tensor.order());
+    console.out << world.from_first(world.rank() == 0 ? report(command, result) : "") << std::flush;
+}
+
+template <class T>
+void read_and_look(const StatsCommand& command, const Console& console, const World& world, bool is_dense) {
+    SparseFile<T> input;
+    input.tensor = SparseTensor<T>(command.read_stored(world, element_type_of<T>(), is_dense, input.report));
+    look_at(command, console, world, std::move(input));
+}
+
+void run(const StatsCommand& command, const Console& console) {
+    const World world = command.world.make_world();
+    const bool is_dense = command.is_dense(world, {}, {"--drop"});
+    command.is_single(world, is_dense) ? read_and_look<float>(command, console, world, is_dense)
+                                       : read_and_look<double>(command, console, world, is_dense);
 }
 
 }  // namespace
 
 Action declare_stats(CLI::App& app) {
     const auto command = std::make_shared<StatsCommand>();
-    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz), MatrixMarket (.mtx) or binary")->required();
+    app.add_option("FILE", command->file,
+                   "sparse tensor: text (.tns, .tns.gz), MatrixMarket (.mtx) or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
+        ->required();
+    command->declare_drop(app);
     app.add_option("--parts", command->options.ranks, "numbers of ranks to count distributions for, as 16,256")
         ->delimiter(',')
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));

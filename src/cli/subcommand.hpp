@@ -33,6 +33,7 @@ Action declare_cpd(CLI::App& app);
 Action declare_machine(CLI::App& app);
 Action declare_plan(CLI::App& app);
 Action declare_predict(CLI::App& app);
+Action declare_report(CLI::App& app);
 Action declare_show(CLI::App& app);
 Action declare_stats(CLI::App& app);
 Action declare_tucker(CLI::App& app);

@@ -9,6 +9,7 @@
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/outputs.hpp"
+#include "cli/run_record.hpp"
 #include "cli/subcommand.hpp"
 
 #include <fmt/core.h>
@@ -127,12 +128,13 @@ nlohmann::ordered_json steps_json(const std::vector<TuckerStep>& steps) {
 }
 
 template <class T>
-void print_json(std::ostream& out, const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures) {
+nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures) {
     nlohmann::ordered_json object;
     object["error"] = figures.error;
     object["estimated_error"] = result.estimated_error;
     object["compression"] = result.model.compression();
     object["ranks"] = result.model.ranks();
+    object["core_norm"] = result.model.core().norm();
     object["lengths"] = result.model.lengths();
     object["method"] = name_in(methods, result.method);
     object["iterations"] = result.iterations;
@@ -151,7 +153,7 @@ void print_json(std::ostream& out, const ReadSummary& read, const TuckerResult<T
     object["threads"] = omp_get_max_threads();
     object["peak_memory_bytes"] = figures.peak;
     object["forecast_memory_bytes"] = figures.forecast;
-    out << object.dump(2) << std::endl;
+    return object;
 }
 
 /// Saves the model, and ends the work if it was interrupted. Collective.
@@ -217,7 +219,12 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     steps.show("");
     figures.peak = world.maximum(peak_process_memory());
     figures.forecast = work.forecast.bytes();
-    command.json ? print_json(out, read, result, figures) : print_result(out, command, result, figures);
+    const auto found = result_json(read, result, figures);
+    if (!command.output.empty()) write_run(world, command.output, "tucker", command.file, found);
+    if (command.json)
+        out << found.dump(2) << std::endl;
+    else
+        print_result(out, command, result, figures);
 }
 
 template <class T>
@@ -255,7 +262,8 @@ void run(TuckerCommand& command, const Console& console) {
     const bool is_single = command.is_single(world, is_dense);
     command.outputs.keep_inputs({command.file, ids_path(command.file)});
     command.outputs.claim(world, command.output);
-    if (!command.output.empty()) command.outputs.claim(world, ids_path(command.output));
+    if (!command.output.empty())
+        for (const auto& beside : {ids_path(command.output), run_path(command.output)}) command.outputs.claim(world, beside);
     is_single ? read_and_decompose<float>(command, console, world, is_dense)
               : read_and_decompose<double>(command, console, world, is_dense);
 }

@@ -1,5 +1,6 @@
 #include "arges/forecast.hpp"
 
+#include "arges/known_elements.hpp"
 #include "arges/tensor_io.hpp"
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/cp/cp_driver.hpp"
@@ -91,6 +92,22 @@ std::int64_t DenseFileForecast::bytes(const TuckerOptions& options) const {
     const auto& elements = element_kernels(element_);
     const auto steps = decompose::dense_tucker_memory(elements, world_, *layout_, options, omp_get_max_threads());
     return std::max(steps.peak(), steps.held() + decompose::error_memory(elements.size, world_, *layout_, ranks));
+}
+
+std::int64_t DenseFileForecast::known_bytes() const {
+    const auto& extents = layout_->extents();
+    return reading_ + known_elements_memory(layout_->max_local_size(), extents.size(), element_kernels(element_).size);
+}
+
+std::int64_t DenseFileForecast::bytes(const CompletionOptions& options) const {
+    const auto& extents = layout_->extents();
+    std::int64_t elements = 1;
+    for (auto n : extents) elements *= n;
+    const auto ranks = world_.size();
+    const bool is_coarse = decompose::completion_distribution(options, ranks) == "coarse";
+    const auto share = decompose::expected_share(ranks, element_kernels(element_).size, extents, elements, is_coarse, options.rank);
+    const auto held_out = static_cast<std::int64_t>(options.holdout * static_cast<double>(share.before));
+    return decompose::completion_memory(share, options, held_out, omp_get_max_threads()).peak();
 }
 
 }  // namespace arges

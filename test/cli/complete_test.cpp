@@ -197,6 +197,8 @@ TEST_F(CompleteProgram, PredictsRatingsByBiases) {
     EXPECT_LT(found["held_out_bias_rmse"], found["held_out_mean_rmse"]);
     EXPECT_GT(found["held_out_in_unknown_slices"], 0);
     EXPECT_TRUE(std::filesystem::exists(model + "/bias_2.npy"));
+    const auto lost = run_program({"cpd", ratings.c_str(), "--lengths", "20x15", "--rank", "2", "--start", model.c_str()});
+    EXPECT_NE(lost.err.find("the model to start from has a mean and biases, which would be lost"), std::string::npos) << lost.err;
     const auto table = run_program(words);
     EXPECT_NE(table.out.find("\nbiases                      on, 5 different values; RMSE of mean and biases"), std::string::npos)
         << table.out;

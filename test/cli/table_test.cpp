@@ -33,7 +33,7 @@ TEST(TableProgram, makes_a_tensor_with_ids) {
     const auto csv = folder.write("e.csv", events()), tns = folder / "e.tns", atns = folder / "e.atns";
     const auto done = json_of({"convert", csv.c_str(), tns.c_str(), "--columns", "who,what,when:hour", "--value", "paid", "--json"});
     EXPECT_EQ(done["lengths"], (std::vector<int>{5, 2, 24}));
-    EXPECT_EQ(done["rows"], 45);
+    EXPECT_EQ(done["entries"], 45);
     EXPECT_EQ(done["duplicates"], 40);
     EXPECT_EQ(done["ids"], tns + ".ids");
     EXPECT_EQ(TemporaryFolder::read(tns), "2 2 9 18\n3 2 9 18\n1 2 9 18\n4 1 22 49.5\n5 1 22 49.5\n");

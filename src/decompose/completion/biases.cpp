@@ -154,23 +154,6 @@ void subtract_biases(Distributed<T>& nonzeros, const Biases<T>& biases) {
     }
 }
 
-template <class T>
-std::int64_t count_different(const Communicator& comm, std::span<const T> values, std::int64_t most) {
-    std::vector<T> different;
-    const auto add = [&](T value) {
-        const auto place = std::lower_bound(different.begin(), different.end(), value);
-        if (place == different.end() || *place != value) different.insert(place, value);
-        return std::ssize(different) <= most;
-    };
-    comm.agree([&] {
-        for (auto value : values)
-            if (!add(value)) break;
-    });
-    for (auto value : gathered(comm, std::vector<T>(different)))
-        if (!add(value)) break;
-    return std::ssize(different);
-}
-
 MemoryTally biases_memory(const SparseShare& share, int threads) {
     constexpr std::int64_t number = sizeof(double);
     MemoryTally tally;
@@ -190,8 +173,7 @@ MemoryTally biases_memory(const SparseShare& share, int threads) {
     template Biases<T> fit_biases(const Communicator&, const Distributed<T>&, const std::vector<Buffer<double>>&, double);                 \
     template Biases<T> biases_of(const Communicator&, const std::vector<ModeRows>&, const CpModel<T>&);                                    \
     template double squares_beyond(const Communicator&, const Distributed<T>&, const Biases<T>&);                                          \
-    template void subtract_biases(Distributed<T>&, const Biases<T>&);                                                                      \
-    template std::int64_t count_different(const Communicator&, std::span<const T>, std::int64_t);
+    template void subtract_biases(Distributed<T>&, const Biases<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -45,10 +45,6 @@ double squares_beyond(const Communicator& comm, const Distributed<T>& nonzeros, 
 template <class T>
 void subtract_biases(Distributed<T>& nonzeros, const Biases<T>& biases);
 
-/// How many different values there are on all ranks; most + 1 for more. Collective.
-template <class T>
-std::int64_t count_different(const Communicator& comm, std::span<const T> values, std::int64_t most);
-
 /// Memory of count_elements() and fit_biases(); what it holds at the end is the counts and the biases. Pure.
 MemoryTally biases_memory(const SparseShare& share, int threads);
 

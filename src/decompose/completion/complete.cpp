@@ -9,6 +9,7 @@
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/completion/held_out.hpp"
 #include "decompose/cp/cp_driver.hpp"
+#include "decompose/different_values.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
@@ -120,7 +121,8 @@ Baseline<T> take_baseline(const Communicator& comm, decompose::Distributed<T>& n
     const auto elements = static_cast<double>(result.elements);
     const double of_mean = decompose::squares_beyond(comm, nonzeros, found.biases);
     double of_biases = of_mean;
-    result.different_values = decompose::count_different(comm, std::span<const T>(decompose::set_of(nonzeros, 0).values), rating_values);
+    result.different_values =
+        std::ssize(decompose::different_values(comm, std::span<const T>(decompose::set_of(nonzeros, 0).values), rating_values));
     const bool are_asked = options.biases == CompletionBiases::on || (start && start->has_biases());
     const bool may_be = !start && options.biases == CompletionBiases::detect && result.different_values <= rating_values &&
                         least_repeated * result.different_values <= result.elements;

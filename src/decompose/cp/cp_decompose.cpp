@@ -31,6 +31,17 @@ void check_nonzero_format(const std::string& text) { sparse::parse_format(text);
 
 namespace {
 
+/// @param start  null: none @throws InvalidArgument if it does not fit
+template <class T>
+void check_start(const std::vector<std::int64_t>& lengths, int rank, const CpModel<T>* start) {
+    if (!start) return;
+    decompose::check_cp_start(lengths, rank, start->lengths(), start->rank());
+    if (start->has_biases())
+        throw InvalidArgument(
+            "CP decomposition: the model to start from has a mean and biases, which would be lost; go on with complete(), "
+            "or start from a seed");
+}
+
 using decompose::DenseCpOperator;
 using decompose::Factors;
 using decompose::SparseOperator;
@@ -142,7 +153,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         sparse::parse_format(options.format);
         if (options.pairwise_perturbation)
             throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
-        if (start) decompose::check_cp_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
+        check_start(tensor.lengths(), options.rank, start);
     });
     const auto lengths = tensor.lengths();
     const decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
@@ -199,7 +210,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
     const auto& comm = source.world->communicator();
     comm.agree([&] {
         check_dense(source.title(), tensor.extents(), options);
-        if (start) decompose::check_cp_start(tensor.extents(), options.rank, start->lengths(), start->rank());
+        check_start(tensor.extents(), options.rank, start);
     });
     const decompose::CpTask<T> task{tensor.world(), source.title(), tensor.extents(), options, progress, start};
     if (decompose::has_loss(options)) return decompose::decompose_block(tensor, task);

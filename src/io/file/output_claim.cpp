@@ -1,11 +1,15 @@
 #include "arges/output_claim.hpp"
 
 #include "arges/error.hpp"
+#include "comm/collective_call.hpp"
+#include "comm/values.hpp"
+#include "interface/world/world_state.hpp"
 #include "io/file/parallel_file.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,6 +44,32 @@ OutputClaim& OutputClaim::operator=(OutputClaim&& other) noexcept {
     std::swap(file_, other.file_);
     std::swap(lock_, other.lock_);
     return *this;
+}
+
+void write_text(const World& world, const std::string& text, const std::string& path) {
+    const CollectiveCall call(ranks_of(world), "write_text", path);
+    const auto& comm = communicator_of(world, path);
+    io::OutputFile file(comm, path);
+    comm.agree([&] {
+        if (comm.rank() == 0) file.write(0, text.data(), text.size());
+    });
+    file.commit();
+}
+
+std::string read_text(const World& world, const std::string& path) {
+    const CollectiveCall call(ranks_of(world), "read_text", path);
+    const auto& comm = communicator_of(world, path);
+    const bool is_there = from_first_rank(comm, [&] {
+        std::error_code ignored;
+        return std::filesystem::exists(path, ignored);
+    });
+    if (!is_there) return {};
+    const io::InputFile file(comm, path);
+    return from_first_rank(comm, [&] {
+        std::string text(static_cast<std::size_t>(file.size()), '\0');
+        file.read_exactly(0, text.data(), text.size());
+        return text;
+    });
 }
 
 }  // namespace arges

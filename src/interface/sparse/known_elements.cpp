@@ -1,0 +1,103 @@
+#include "interface/sparse/known_elements.hpp"
+
+#include "arges/error.hpp"
+#include "base/text.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/dense/tensor_state.hpp"
+#include "interface/sparse/sparse_tensor_merge.hpp"
+#include "interface/world/call_arguments.hpp"
+#include "interface/world/world_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace arges {
+
+namespace {
+
+constexpr auto nowhere = std::numeric_limits<std::int64_t>::max();
+
+/// Of the number of an element, the last index fastest.
+std::vector<std::int64_t> index_of(std::int64_t number, const std::vector<std::int64_t>& extents) {
+    if (number == nowhere) return {};
+    std::vector<std::int64_t> index(extents.size());
+    for (auto d = extents.size(); d-- > 0; number /= extents[d]) index[d] = number % extents[d];
+    return index;
+}
+
+/// The norm of a tensor that has none of them is finite, but for very large elements; it is found sooner.
+template <class T>
+bool are_all_finite(const Tensor<T>& tensor) {
+    return std::isfinite(tensor.norm());
+}
+
+}  // namespace
+
+std::string not_finite_text(const std::string& title, std::int64_t size, const NotFinite& found) {
+    return title + ": " + with_commas(found.count()) + " of " + with_commas(size) + " elements are not finite (" + with_commas(found.nan) +
+           " NaN, " + with_commas(found.infinite) + " infinite), the first is " + coordinate_text(found.first, 0) + ", counted from 0";
+}
+
+template <class T>
+NotFinite not_finite(const Tensor<T>& dense) {
+    const auto& state = state_of(dense, "not_finite");
+    const CollectiveCall call(ranks_of(dense.world()), "not_finite", dense);
+    const auto& comm = communicator_of(dense.world(), state.title());
+    const auto extents = dense.extents();
+    std::int64_t counts[] = {0, 0}, first = nowhere, infinity = nowhere;
+    comm.agree([&] {
+        if (!state.shape().is_first_copy(comm.rank())) return;
+        dense.for_each_local([&](Index index, const T& value) {
+            if (std::isfinite(value)) return;
+            const bool is_nan = std::isnan(value);
+            ++counts[is_nan ? 0 : 1];
+            std::int64_t number = 0;
+            for (std::size_t d = 0; d < extents.size(); ++d) number = number * extents[d] + index[d];
+            first = std::min(first, number);
+            if (!is_nan) infinity = std::min(infinity, number);
+        });
+    });
+    comm.sum(counts, 2);
+    return {counts[0], counts[1], index_of(comm.minimum(first), extents), index_of(comm.minimum(infinity), extents)};
+}
+
+template <class T>
+SparseTensor<T> known_elements(const Tensor<T>& dense, MissingElements missing) {
+    const auto& state = state_of(dense, "known_elements");
+    const auto title = state.title();
+    const CollectiveCall call(ranks_of(dense.world()), "known_elements", dense, missing);
+    communicator_of(dense.world(), title);  // not of a dry run
+    if (!are_all_finite(dense)) {
+        const auto found = not_finite(dense);
+        if (found.nan > 0 && missing != MissingElements::nan)
+            throw InvalidArgument(not_finite_text(title, dense.size(), found) +
+                                  "; replace them, or, if NaN stands for missing elements, say so (--drop nan)");
+        if (found.infinite > 0)
+            throw InvalidArgument(title + ": " + with_commas(found.infinite) + " of " + with_commas(dense.size()) +
+                                  " elements are infinite, the first is " + coordinate_text(found.infinity, 0) +
+                                  ", counted from 0; replace them, or make them NaN if they are missing");
+    }
+    state.world->require_everywhere(known_elements_memory(state.shape().max_local_size(), dense.order(), sizeof(T)),
+                                    title + ": the indices of its elements");
+    const auto stays = [missing](const void* element) {
+        const T value = *static_cast<const T*>(element);
+        return missing == MissingElements::zeros ? value != T(0) : missing == MissingElements::none || !std::isnan(value);
+    };
+    return SparseTensor<T>(dense.sparse_where(stays, static_cast<double>(missing)));
+}
+
+std::int64_t known_elements_memory(std::int64_t elements, int order, std::int64_t element_bytes) {
+    constexpr std::int64_t number = sizeof(std::int64_t);
+    // Keys and values of all, places, keys and values of those that stay, and their indices (AnyTensor::sparse_where).
+    return elements * (number * (order + 3) + 2 * element_bytes);
+}
+
+template NotFinite not_finite(const Tensor<float>&);
+template NotFinite not_finite(const Tensor<double>&);
+template SparseTensor<float> known_elements(const Tensor<float>&, MissingElements);
+template SparseTensor<double> known_elements(const Tensor<double>&, MissingElements);
+
+}  // namespace arges
