@@ -46,6 +46,8 @@ struct TuckerOptions {
     std::function<void(std::int64_t bytes)> planned{};  ///< as CpOptions::planned, without a model
     std::function<bool()> stop{};                       ///< hooi: as CpOptions::stop
     double seconds = 0;                                 ///< hooi: as CpOptions::seconds
+    /// Elements of a dense tensor that are NaN are unknown: hooi, with ranks, fills them with those of the model after each iteration.
+    bool missing = false;
 };
 
 /// A decomposition. Columns of the factors are orthonormal; each rank has its part of the core.

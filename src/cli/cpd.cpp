@@ -311,7 +311,7 @@ void run(CpdCommand& command, const Console& console) {
     command.cp.loss = parse_loss(command.loss);
     command.cp.starts = starts_of(command);
     if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
-    command.cp.constraints = command.constraints.of(ConstraintOptions::most_modes);  // the first forecast does not know the modes
+    command.cp.constraints = command.constraints.of(ConstraintOptions::most_modes);        // the first forecast does not know the modes
     give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense =

@@ -170,7 +170,7 @@ void save_result(const TuckerCommand& command, const World& world, const TuckerR
 /// For the first line.
 std::string kind_of(const TuckerCommand& command, const ReadSummary& read) {
     const auto lengths = lengths_text(read.report.lengths);
-    if (read.is_dense) return "dense, " + lengths;
+    if (read.is_dense) return "dense, " + lengths + (command.tucker.missing ? " (elements that are not a number are unknown)" : "");
     return lengths + ", " + with_commas(read.count) + " nonzeros" + command.duplicates_text(read.report) +
            " (elements that are not stored count as zeros)";
 }
@@ -212,7 +212,7 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     const Stopwatch watch;
     steps.show(is_dense ? "computing the error" : "");
     if constexpr (is_dense)
-        figures.error = relative_error(read.tensor, result.model);
+        figures.error = command.tucker.missing ? result.estimated_error : relative_error(read.tensor, result.model);
     else
         figures.error = result.estimated_error;
     figures.error_seconds = watch.seconds();
@@ -255,7 +255,8 @@ void run(TuckerCommand& command, const Console& console) {
         throw CLI::ValidationError("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
     give_freed_memory_back();
     const World world = command.world.make_world();
-    const bool is_dense = command.is_dense(world, {"--seed"}, {"--tolerance", "--kernel", "--order"});
+    const bool is_dense = command.is_dense(world, {"--seed"}, {"--tolerance", "--kernel", "--order", "--missing"});
+    if (command.tucker.missing && command.tucker.method == TuckerMethod::automatic) command.tucker.method = TuckerMethod::hooi;
     if (is_dense && command.tucker.method != TuckerMethod::hooi)
         refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
                        "this is for --method hooi, the others make no iterations");
@@ -293,6 +294,7 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
+    app.add_flag("--missing", tucker.missing, "dense, with --ranks: elements that are NaN are unknown; by hooi");
     declare_seconds(app, tucker.seconds);
     app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");

@@ -63,6 +63,7 @@ public:
     }
 
     void hooi() {
+        if (options_.missing) tally_.hold(bytes(layout_));  // the filled tensor
         st_hosvd();
         World dry = World::dry_run({world_.size(), world_.torus()});
         dry.set_memory_limit(world_.memory_limit());
@@ -70,6 +71,7 @@ public:
         const auto in_use = dry.memory_in_use();
         dry.reset_peak();
         sweep(dry, tensor, 0, layout_.order());
+        if (options_.missing) expand(dry);
         tally_.pass(dry.state()->taken_peak() - in_use + leaf_bytes_);
     }
 
@@ -150,6 +152,18 @@ private:
         sweep(dry, multiplied(dry, tensor, begin, middle), middle, end);
     }
 
+    /// The statement of the whole model, in the dry run.
+    void expand(const World& dry) const {
+        const auto labels = numbered_labels('x', layout_.order()), of_core = numbered_labels('y', layout_.order());
+        AnyExpression product = zeros(dry, ranks_)[of_core];
+        for (int m = 0; m < layout_.order(); ++m) {
+            const std::size_t place = m;
+            product = product * zeros(dry, {layout_.extents()[place], ranks_[place]})[std::vector<std::string>{labels[place], of_core[place]}];
+        }
+        auto model = zeros(dry, layout_.extents());
+        model[labels] = product;
+    }
+
     AnyTensor multiplied(const World& dry, const AnyTensor& tensor, int begin, int end) const {
         auto labels = numbered_labels('x', tensor.order());
         auto extents = tensor.extents();
@@ -200,7 +214,7 @@ MemoryTally dense_tucker_memory(const ElementKernels& elements, const World& wor
     TruncationMemory steps(elements, world, layout, options, threads);
     if (options.method == TuckerMethod::hosvd)
         steps.hosvd();
-    else if (options.method == TuckerMethod::hooi)
+    else if (options.method == TuckerMethod::hooi || options.missing)
         steps.hooi();
     else
         steps.st_hosvd();

@@ -135,7 +135,7 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
         world.agree([&] {
             int method = 0;
             take(given, "ranks", options.ranks, "relative_error", options.relative_error, "method", method, "max_iterations",
-                 options.max_iterations, "tolerance", options.tolerance, "seed", options.seed, "seconds", options.seconds);
+                 options.max_iterations, "tolerance", options.tolerance, "seed", options.seed, "seconds", options.seconds, "missing", options.missing);
             options.method = static_cast<TuckerMethod>(method);
         });
         const TuckerProgress each = [&](int number, double fit) {

@@ -63,9 +63,7 @@ TEST_F(DenseInputs, AreRefusedWithPlaceAndCure) {
           "3 of 12 elements are not finite (3 NaN, 0 infinite), the first is (0, 2), counted from 0; replace them, or, if NaN stands for "
           "missing elements, say so (--drop nan)"},
          {{"stats", gaps.c_str()}, cli::exit_error, "--drop nan"},
-         {{"stats", both.c_str(), "--drop", "nan"},
-          cli::exit_error,
-          "2 of 12 elements are infinite, the first is (2, 2), counted from 0"},
+         {{"stats", both.c_str(), "--drop", "nan"}, cli::exit_error, "2 of 12 elements are infinite, the first is (2, 2), counted from 0"},
          {{"complete", both.c_str(), "--json"}, cli::exit_error, "2 of 12 elements are infinite, the first is (2, 2), counted from 0"},
          {{"convert", both.c_str(), sparse.c_str(), "--drop", "none"},
           cli::exit_error,

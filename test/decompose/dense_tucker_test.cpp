@@ -339,6 +339,56 @@ TEST(DenseTucker, SavesLoadsAndGoesOn) {
     EXPECT_THROW(tucker_decompose(X, options, {}, &loaded), InvalidArgument);
 }
 
+/// Of known elements only, what is not known is found; the error is that of the known ones.
+TEST(DenseTucker, FindsMissingElements) {
+    const World world;
+    const Lengths lengths{9, 8, 7};
+    Tensor<double> whole(world, lengths, "whole"), gaps(world, lengths, "gaps");
+    const auto value = [&](Index i) {
+        double sum = 2;
+        for (std::uint64_t r = 0; r < 2; ++r) {
+            double product = 1;
+            for (std::size_t m = 0; m < i.size(); ++m) product *= drawn_number(m + 10 * r, static_cast<std::uint64_t>(i[m]));
+            sum += product;
+        }
+        return sum;
+    };
+    whole.fill(value);
+    gaps.fill([&](Index i) { return drawn_number(9, static_cast<std::uint64_t>(gaps.key(i))) < -0.4 ? std::nan("") : value(i); });
+    auto options = with_ranks({3, 3, 3}, TuckerMethod::automatic);
+    options.missing = true;
+    options.max_iterations = 3000;
+    options.tolerance = 1e-13;
+    const auto found = tucker_decompose(gaps, options);
+    EXPECT_EQ(found.method, TuckerMethod::hooi);
+    EXPECT_LT(relative_error(whole, found.model), 1e-3) << found.iterations;
+    expect_orthonormal(found.model, 1e-12);
+    for (std::size_t i = 1; i < found.fits.size(); ++i) EXPECT_GE(found.fits[i], found.fits[i - 1] - 1e-12);
+    options.max_iterations = 2;
+    const auto early = tucker_decompose(gaps, options);
+    // By the definition, on the elements of all ranks.
+    auto difference = reconstruct(early.model);
+    difference["ijk"] -= whole["ijk"];
+    auto known = gaps;
+    known.for_each_local([](Index, double& x) { x = std::isnan(x) ? 0 : 1; });
+    Tensor<double> masked(world, lengths, "masked");
+    masked["ijk"] = difference["ijk"] * known["ijk"];
+    auto of_known = whole;
+    of_known["ijk"] = whole["ijk"] * known["ijk"];
+    EXPECT_NEAR(early.estimated_error, masked.norm() / of_known.norm(), 1e-10);
+    // Without gaps it is hooi.
+    options.missing = false;
+    options.method = TuckerMethod::hooi;
+    const auto plain = tucker_decompose(whole, options);
+    options.missing = true;
+    EXPECT_NEAR(tucker_decompose(whole, options).estimated_error, plain.estimated_error, 1e-10);
+    options.relative_error = 0.1;
+    EXPECT_THROW(tucker_decompose(gaps, options), InvalidArgument);
+    options.relative_error = 0;
+    options.method = TuckerMethod::hosvd;
+    EXPECT_THROW(tucker_decompose(gaps, options), InvalidArgument);
+}
+
 TEST(DenseTucker, RefusesWhatMakesNoSense) {
     const World world;
     auto X = smooth<double>(world, {3, 4, 5});

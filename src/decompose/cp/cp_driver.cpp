@@ -5,9 +5,9 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
+#include "decompose/cp/cp_admm.hpp"
 #include "decompose/cp/cp_als.hpp"
 #include "decompose/cp/element_loss.hpp"
-#include "decompose/cp/cp_admm.hpp"
 #include "decompose/stop.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int max_rank = 1024, max_starts = 1000;
 constexpr int most_short_starts = 10;
-constexpr int settled_steps = 3;  // of opt: a step of a line search may be short by chance
+constexpr int settled_steps = 3;                                  // of opt: a step of a line search may be short by chance
 constexpr double short_seconds = 10, seconds_per_product = 3e-9;  // all starts; of a nonzero with an element of a factor, slow machines too
 
 [[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("CP decomposition: " + text); }
@@ -115,7 +115,6 @@ private:
 
     CpData<T>& tensor_;
     const CpOptions& options_;
-    const std::vector<std::int64_t>& lengths_;
     const CpProgress<T>& progress_;
     const CpIterations<T>& iterate_;
     const std::function<CpModel<T>()>& model_;

@@ -27,8 +27,9 @@ void check_for_elements(const std::string& title, const CpOptions& options) {
         throw InvalidArgument("CP decomposition: the elements of " + title + " that are not stored are zeros, over which the loss " +
                               to_string(options.loss) + " has no sum in closed form; use sgd, or say that they are missing");
     if (!options.constraints.empty())
-        throw InvalidArgument("CP decomposition: constraints are for tensors of which all elements are known, or for dense ones; leave them out, "
-                              "or use nonnegative");
+        throw InvalidArgument(
+            "CP decomposition: constraints are for tensors of which all elements are known, or for dense ones; leave them out, "
+            "or use nonnegative");
     const auto& distribution = options.distribution;
     if (options.algorithm != CpAlgorithm::sgd) return;
     if ((distribution != "auto" && distribution != "coarse-allgather") || !options.partition_file.empty() || !options.grid.empty() ||

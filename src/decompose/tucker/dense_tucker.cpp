@@ -15,6 +15,7 @@
 #include "decompose/model_arguments.hpp"
 #include "decompose/tucker/dense_tucker_subspace.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
+#include "decompose/tucker/missing_elements.hpp"
 #include "decompose/tucker/smallest_core.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
 #include "decompose/tucker/tucker_steps.hpp"
@@ -25,6 +26,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace arges {
@@ -46,6 +48,12 @@ public:
         if (order_.empty())
             order_ =
                 decompose::cheapest_mode_order(tensor_.state()->layout, ranks_, sizeof(T), tensor_.world().state()->plan_options().machine);
+    }
+
+    /// The tensor is a filled copy of one that has NaN, with this sum of the squares of known elements.
+    void set_missing(const Tensor<T>& known, double squares) {
+        known_.emplace(known.state());
+        known_squares_ = squares;
     }
 
     void hosvd() {
@@ -92,6 +100,7 @@ public:
         const auto iterate = [&] {
             iteration_ = result.iterations + 1;
             sweep(tensor_, 0, tensor_.order());
+            if (known_) refill();
             const double change = 1 - error_ - fit;
             fit = 1 - error_;
             return decompose::note_iteration(comm_, options_, progress, watch, fit, change, result);
@@ -276,6 +285,32 @@ private:
         return decompose::product_bound(length, size / length, static_cast<double>(factors_[place].rank), ranks());
     }
 
+    /// Unknown elements become those of the model, which the error is of, too, as far as elements are known.
+    void refill() {
+        auto model = tensor_;
+        auto& step = steps_.pending();
+        steps_.note(step, 0);
+        auto labels = decompose::numbered_labels('x', tensor_.order()), of_core = decompose::numbered_labels('y', tensor_.order());
+        Expression<T> product = core_[Labels(of_core)];
+        for (int m = 0; m < tensor_.order(); ++m) {
+            const std::size_t place = m;
+            product = product * factor_of(m, tensor_.extents()[m])[Labels(std::vector<std::string>{labels[place], of_core[place]})];
+        }
+        model[Labels(labels)] = product;
+        step.product_seconds += steps_.note(step, tensor_.world().last_report().bytes_planned);
+        const auto residuals = decompose::refill(*known_, model, tensor_);
+        norm_squared_ = residuals.filled;
+        error_ = std::sqrt(residuals.known / known_squares_);
+    }
+
+    /// The factor of a mode as a tensor.
+    Tensor<T> factor_of(int mode, std::int64_t length) {
+        const auto& own = factors_[mode];
+        Tensor<T> factor(tensor_.world(), {length, own.rank}, "factor");
+        factor.for_each_local([&](Index i, T& value) { value = own.u[i[0] + i[1] * length]; });
+        return factor;
+    }
+
     /// Truncates the modes in [begin, end) of a tensor in which all others have been multiplied with their factors. Halves
     /// share these products, so that the tensor itself is read twice in an iteration.
     void sweep(const Tensor<T>& tensor, int begin, int end) {
@@ -304,8 +339,7 @@ private:
         for (int m = begin; m < end; ++m) {
             const std::size_t place = m;
             least = std::min(least, bound_of_product(tensor.extents(), m));
-            Tensor<T> factor(tensor.world(), {extents[place], factors_[place].rank}, "factor");
-            factor.for_each_local([&, length = extents[place]](Index i, T& value) { value = factors_[place].u[i[0] + i[1] * length]; });
+            const auto factor = factor_of(m, extents[place]);
             const auto truncated = "y" + std::to_string(m + 1);
             product = product * factor[Labels(std::vector<std::string>{labels[place], truncated})];
             labels[place] = truncated;
@@ -332,6 +366,8 @@ private:
     }
 
     Tensor<T> tensor_;
+    std::optional<Tensor<T>> known_;  // with NaN
+    double known_squares_ = 0;
     const TuckerOptions& options_;
     const Communicator& comm_;
     double norm_squared_;
@@ -354,7 +390,7 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
                               ModelArgument{start});
     if (source.world->dry()) throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
     decompose::check_dense_tucker(source.title(), tensor.extents(), options);
-    if (start && options.method != TuckerMethod::hooi)
+    if (start && options.method != TuckerMethod::hooi && !options.missing)
         throw InvalidArgument("Tucker decomposition: factors to start from are for hooi; choose it, or leave them out");
     if (start) decompose::check_tucker_start(*start, tensor.extents(), options.ranks);
     const auto place = decompose::plain_layout(tensor);
@@ -366,11 +402,20 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
                                                       });
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
-    const double norm_squared = decompose::norm_squared(plain);
-    decompose::check_elements(tensor, norm_squared);
-    DenseTucker<T> work(plain, options, norm_squared);
+    decompose::KnownSums known;
+    if (options.missing) {
+        known = decompose::known_sums(plain);
+        if (known.count == 0) throw InvalidArgument(source.title() + " has no element that is known; there is nothing to decompose");
+        decompose::check_norm(source.title(), known.squares);
+    }
+    const auto whole = options.missing ? decompose::filled_with(plain, known.sum / known.count) : Tensor<T>(plain.state());
+    const double norm_squared = decompose::norm_squared(whole);
+    decompose::check_elements(whole, norm_squared);
+    DenseTucker<T> work(whole, options, norm_squared);
+    if (options.missing) work.set_missing(plain, known.squares);
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
-    result.method = options.method == TuckerMethod::automatic ? TuckerMethod::st_hosvd : options.method;
+    const auto automatic = options.missing ? TuckerMethod::hooi : TuckerMethod::st_hosvd;
+    result.method = options.method == TuckerMethod::automatic ? automatic : options.method;
     result.forecast_bytes = forecast;
     result.grid = decompose::grid_text(plain.state()->layout);
     result.distribution = "dense";

@@ -49,6 +49,8 @@ void check(const TuckerOptions& options, const std::vector<std::int64_t>& length
     }
     if (options.method != TuckerMethod::automatic && options.method != TuckerMethod::hooi)
         refuse("sparse tensors are decomposed by hooi only; choose it, or convert the tensor to a dense one");
+    if (options.missing)
+        refuse("missing elements are those of dense tensors that are NaN; use complete() or cp_decompose() for a sparse one");
     if (options.relative_error != 0 || options.kernel != TuckerKernel::automatic || !options.order.empty())
         refuse("relative error, kernel and order are for dense tensors; give ranks, or convert the tensor to a dense one");
 }

@@ -41,7 +41,7 @@ std::uint64_t digest_of(const TuckerOptions& options) {
     digest.add(options.ranks).add(options.relative_error).add(options.method).add(options.kernel).add(options.order);
     digest.add(options.max_iterations).add(options.tolerance).add(options.seed).add(options.distribution).add(options.grid);
     digest.add(options.policy).add(options.rows).add(options.partition_file).add(options.save_partition).add(options.stop != nullptr);
-    digest.add(options.seconds);
+    digest.add(options.seconds).add(options.missing);
     return digest.value();
 }
 
@@ -52,6 +52,10 @@ void check_dense_tucker(const std::string& title, const std::vector<std::int64_t
     auto complete = options;
     if (complete.ranks.empty()) complete.ranks.assign(lengths.size(), 1);  // found by the relative error
     check_tucker_options(complete, lengths);
+    if (options.missing && (options.ranks.empty() || options.relative_error > 0))
+        refuse("missing elements are for given ranks; give them instead of a relative error");
+    if (options.missing && options.method != TuckerMethod::automatic && options.method != TuckerMethod::hooi)
+        refuse("missing elements are found by iterations; choose hooi");
     if (!options.order.empty()) check_mode_order(options.order, lengths.size());
     if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
         !options.save_partition.empty() || options.rows != "holders")

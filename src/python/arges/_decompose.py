@@ -358,20 +358,21 @@ def tucker(
     max_iterations: int = 50,
     tolerance: float = 1e-5,
     seed: int = 1,
+    missing: bool = False,
     seconds: float | None = None,
     progress: Progress | bool | None = None,
 ) -> TuckerModel:
     """A Tucker decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
     ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows (dense tensors):
-    |X - model| <= relative_error |X|.
+    |X - model| <= relative_error |X|. missing: elements of a dense tensor that are NaN are unknown; with ranks, by "hooi".
     method: "auto", "hosvd", "st_hosvd" or "hooi". report has fit, iterations, converged, stop_reason, compression, forecast_bytes.
     """
     own = _real(tensor)
     wanted = [ranks] * own.ndim if isinstance(ranks, (int, np.integer)) else ranks or ()
     options = own.world.agree(
         lambda: dict(
-            ranks=[whole("ranks", r) for r in wanted], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
+            ranks=[whole("ranks", r) for r in wanted], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method), missing=bool(missing),
             max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance), seed=whole("seed", seed), seconds=_seconds(seconds),
         )
     )  # fmt: skip
