@@ -63,7 +63,7 @@ public:
     }
 
     void hooi() {
-        if (options_.missing) tally_.hold(bytes(layout_));  // the filled tensor
+        if (options_.missing) tally_.hold(2 * bytes(layout_));  // the filled tensor, and this one where the filled one is
         st_hosvd();
         World dry = World::dry_run({world_.size(), world_.torus()});
         dry.set_memory_limit(world_.memory_limit());
@@ -72,7 +72,7 @@ public:
         dry.reset_peak();
         sweep(dry, tensor, 0, layout_.order());
         if (options_.missing) expand(dry);
-        tally_.pass(dry.state()->taken_peak() - in_use + leaf_bytes_);
+        tally_.pass(dry.state()->taken_peak() - in_use + std::max(leaf_bytes_, options_.missing ? bytes(layout_) : 0));
     }
 
     const MemoryTally& tally() const { return tally_; }
@@ -158,7 +158,8 @@ private:
         AnyExpression product = zeros(dry, ranks_)[of_core];
         for (int m = 0; m < layout_.order(); ++m) {
             const std::size_t place = m;
-            product = product * zeros(dry, {layout_.extents()[place], ranks_[place]})[std::vector<std::string>{labels[place], of_core[place]}];
+            product =
+                product * zeros(dry, {layout_.extents()[place], ranks_[place]})[std::vector<std::string>{labels[place], of_core[place]}];
         }
         auto model = zeros(dry, layout_.extents());
         model[labels] = product;

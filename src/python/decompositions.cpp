@@ -111,9 +111,9 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
         };
         const auto result = outside_interpreter([&] { return cp_decompose(own, options, each, first ? &*first : nullptr); });
         nb::list starts;
-        for (const auto& start : result.starts)
-            starts.append(named("seed", start.seed, "fit", start.fit, "iterations", start.iterations, "stop_reason",
-                                stop_reasons[static_cast<int>(start.stop_reason)], "seconds", start.seconds, "score", start.score));
+        for (const auto& one : result.starts)
+            starts.append(named("seed", one.seed, "fit", one.fit, "iterations", one.iterations, "stop_reason",
+                                stop_reasons[static_cast<int>(one.stop_reason)], "seconds", one.seconds, "score", one.score));
         auto found = named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "fit", result.fit, "fits",
                            vector_of(result.fits), "iterations", result.iterations, "converged", result.converged, "stop_reason",
                            stop_reasons[static_cast<int>(result.stop_reason)], "starts", starts, "best_start",
@@ -135,7 +135,8 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
         world.agree([&] {
             int method = 0;
             take(given, "ranks", options.ranks, "relative_error", options.relative_error, "method", method, "max_iterations",
-                 options.max_iterations, "tolerance", options.tolerance, "seed", options.seed, "seconds", options.seconds, "missing", options.missing);
+                 options.max_iterations, "tolerance", options.tolerance, "seed", options.seed, "seconds", options.seconds, "missing",
+                 options.missing);
             options.method = static_cast<TuckerMethod>(method);
         });
         const TuckerProgress each = [&](int number, double fit) {

@@ -51,7 +51,7 @@ public:
     Runner(CpData<T>& tensor, const CpTask<T>& task, const CpIterations<T>& iterate, const std::function<CpModel<T>()>& model,
            const Stopwatch& since_start, int start)
         : tensor_(tensor), options_(task.options), progress_(task.progress), iterate_(iterate), model_(model), since_start_(since_start),
-          start_(start) {}
+          start_(start), before_(tensor.seconds()) {}
 
     void run(CpState<T>& state, CpResult<T>& result) {
         const IterationOptions iteration{options_.max_iterations, options_.tolerance, options_.regularization};
@@ -118,12 +118,12 @@ private:
     const CpProgress<T>& progress_;
     const CpIterations<T>& iterate_;
     const std::function<CpModel<T>()>& model_;
-    Seconds before_;
     double last_fit_ = 0;
     bool was_exact_ = true;
     int settled_ = 0;  // iterations in a row
     const Stopwatch& since_start_;
     int start_;
+    Seconds before_;
     Stopwatch watch_;
 };
 

@@ -287,7 +287,7 @@ private:
 
     /// Unknown elements become those of the model, which the error is of, too, as far as elements are known.
     void refill() {
-        auto model = tensor_;
+        Tensor<T> model(tensor_.world(), tensor_.extents(), "model");
         auto& step = steps_.pending();
         steps_.note(step, 0);
         auto labels = decompose::numbered_labels('x', tensor_.order()), of_core = decompose::numbered_labels('y', tensor_.order());
@@ -298,7 +298,12 @@ private:
         }
         model[Labels(labels)] = product;
         step.product_seconds += steps_.note(step, tensor_.world().last_report().bytes_planned);
-        const auto residuals = decompose::refill(*known_, model, tensor_);
+        // Statements may leave tensors on other layouts.
+        tensor_ = decompose::with_plain_blocks(tensor_);
+        auto placed = decompose::on_layout_of(model, tensor_), known = decompose::on_layout_of(*known_, tensor_);
+        known_.emplace(std::move(known.tensor));
+        step.move_seconds += steps_.note(step, placed.planned_bytes + known.planned_bytes);
+        const auto residuals = decompose::refill(*known_, placed.tensor, tensor_);
         norm_squared_ = residuals.filled;
         error_ = std::sqrt(residuals.known / known_squares_);
     }

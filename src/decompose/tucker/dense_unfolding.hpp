@@ -59,6 +59,14 @@ MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
     return {Tensor<T>(std::move(state)), bytes};
 }
 
+/// The same elements on the layout of another tensor, which has plain blocks; no copy if they are there. Collective.
+template <class T>
+MovedTensor<T> on_layout_of(const Tensor<T>& tensor, const Tensor<T>& other) {
+    const auto& layout = other.state()->layout;
+    if (tensor.state()->layout == layout) return {Tensor<T>(tensor.state()), 0};
+    return moved_to(with_plain_blocks(tensor), layout);
+}
+
 /// The same elements with a mode that is whole in every block; no copy if it is already. Collective.
 /// @param tensor has plain blocks
 template <class T>

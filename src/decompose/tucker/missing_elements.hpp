@@ -23,7 +23,7 @@ struct Residuals {
     double filled = 0;  ///< sum of the squares of all elements of the filled tensor
 };
 /// Fills the unknown elements of a tensor with those of a model. Collective.
-/// @param tensor  with NaN @param model, filled in the same layout
+/// @param tensor  with NaN @param model, filled  on the same layout, with plain blocks
 template <class T>
 Residuals refill(const Tensor<T>& tensor, const Tensor<T>& model, Tensor<T>& filled);
 
