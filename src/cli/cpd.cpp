@@ -301,10 +301,10 @@ int starts_of(const CpdCommand& command) {
     return command.app->count("--seed") > 0 || command.app->count("--start") > 0 ? 1 : 0;
 }
 
-/// For a loss: all elements at once, or samples where zeros are not stored and have no sum in closed form.
+/// For a loss: all elements at once, or samples where zeros are not stored.
 std::string algorithm_for(const CpdCommand& command, bool is_dense) {
     if (command.app->count("--algorithm") > 0 || command.cp.loss.kind == LossKind::gaussian) return command.algorithm;
-    return is_dense || command.cp.missing || command.cp.loss.kind == LossKind::poisson ? "opt" : "sgd";
+    return is_dense || command.cp.missing ? "opt" : "sgd";
 }
 
 void run(CpdCommand& command, const Console& console) {

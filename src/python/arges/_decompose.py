@@ -166,7 +166,7 @@ def _starts(starts: int | None, seed: int | None) -> int:
 def _algorithm_for(loss: str, missing: bool, tensor: Tensor) -> str:
     if loss == "gaussian":
         return "als"
-    return "sgd" if tensor.is_sparse and not missing and loss != "poisson" else "opt"
+    return "sgd" if tensor.is_sparse and not missing else "opt"
 
 
 @contextlib.contextmanager
@@ -248,7 +248,7 @@ def cpd(
     """A CP decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
     rank: number of components. algorithm: "als", "nonnegative", "opt" or "sgd" (sparse tensors, by samples); None: "als", of other losses than
-    "gaussian" "opt", or "sgd" of sparse tensors whose zeros have no sum in closed form. loss: what is minimized over the elements: "gaussian", "poisson", "poisson-log", "bernoulli-odds",
+    "gaussian" "opt", or "sgd" of sparse tensors whose zeros count. loss: what is minimized over the elements: "gaussian", "poisson", "poisson-log", "bernoulli-odds",
     "bernoulli-logit", "gamma", "rayleigh", "huber=DELTA", "negative-binomial=R", "beta=B". missing: elements that are not stored, of dense tensors NaN, are unknown; else they are
     zeros, and NaN is refused. tolerance: stops when the fit changes by less than this times
     itself. starts: so many starts are made, from seed, seed + 1, ..., and the best is kept; None: one where there is a seed or a start, else up to
