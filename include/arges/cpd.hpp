@@ -41,9 +41,10 @@ enum class CpConstraintKind : std::uint8_t {
 
 /// A constraint or a penalty on the factor of a mode.
 struct CpConstraint {
-    CpConstraintKind kind = CpConstraintKind::none;
-    double weight = 0;  ///< of l1, nonnegative_l1, l2 and smooth, above 0; 0 of the others
+    CpConstraintKind kind = CpConstraintKind::none;  ///< which
+    double weight = 0;                               ///< of l1, nonnegative_l1, l2 and smooth, above 0; 0 of the others
 
+    /// The same kind and weight. Local.
     friend bool operator==(const CpConstraint&, const CpConstraint&) = default;
 };
 

@@ -42,8 +42,10 @@ template <class T>
 SparseTensor<T> known_elements(const Tensor<T>& dense, MissingElements missing);
 
 /// The known elements of the file of a dense tensor, as read_sparse() gives those of a sparse one; duplicates there are none. Collective.
-/// @param type   float or double
-/// @param path   as of read_tensor()
+/// @param type    float or double
+/// @param world   of the tensor
+/// @param path    as of read_tensor()
+/// @param missing as of known_elements()
 /// @param report gets what was found: the form ".npy", "HDF5" or "checkpoint", indices from 0, and of entries those that are stored
 /// @throws as read_tensor() and known_elements()
 AnyTensor read_known_elements(ElementType type, const World& world, const std::string& path, MissingElements missing, ReadReport& report);

@@ -24,9 +24,10 @@ enum class LossKind : std::uint8_t {
 
 /// A loss.
 struct Loss {
-    LossKind kind = LossKind::gaussian;
-    double parameter = 0;  ///< delta of huber, r of negative_binomial, b of beta; others have none
+    LossKind kind = LossKind::gaussian;  ///< which
+    double parameter = 0;                ///< delta of huber, r of negative_binomial, b of beta; others have none
 
+    /// The same kind and parameter. Local.
     friend bool operator==(const Loss&, const Loss&) = default;
 };
 

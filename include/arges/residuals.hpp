@@ -33,6 +33,9 @@ struct Residuals {
 };
 
 /// Compares a sparse tensor with a CP model, biases included. Collective.
+/// @param tensor what the model is of
+/// @param model  on the same world
+/// @param others what elements are that are not stored
 /// @param count  of slices of a mode at most
 /// @throws InvalidArgument on every rank for other lengths, for a tensor on another world, or for zeros and a model with biases
 template <class T>

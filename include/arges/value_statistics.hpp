@@ -43,7 +43,8 @@ struct ValueStatistics {
 };
 
 /// Looks at the values of a tensor. Sums differ by rounding on other numbers of ranks, all else does not. Collective.
-/// @param bins  that a histogram has at most, beside that of zero: 2 or more
+/// @param tensor whose values are looked at
+/// @param bins   that a histogram has at most, beside that of zero: 2 or more
 /// @throws InvalidArgument on every rank for fewer bins
 template <class T>
 ValueStatistics value_statistics(const SparseTensor<T>& tensor, int bins = 16);

@@ -200,7 +200,7 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd"}, 2, "FILE"},
         {{"cpd", one.c_str(), "--rank", "0"}, 2, "--rank"},
         {{"cpd", one.c_str(), "--rank", "two"}, 2, "--rank"},
-        {{"cpd", one.c_str(), "--algorithm", "sgd"}, 2, "--algorithm"},
+        {{"cpd", one.c_str(), "--algorithm", "adam"}, 2, "--algorithm"},
         {{"cpd", one.c_str(), "--iterations", "0"}, 2, "--iterations"},
         {{"cpd", one.c_str(), "--tolerance", "-1"}, 2, "--tolerance"},
         {{"cpd", one.c_str(), "--starts", "0"}, 2, "'0' must be auto or a number from 1 to 1000"},

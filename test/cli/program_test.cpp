@@ -70,7 +70,7 @@ TEST(Program, answers_a_wrong_command_line_with_one_line) {
         {{"cdp", "a"}, exit_usage, "; did you mean cpd? (see"},
         {{"cc", water, "--tollerance", "1e-9"}, exit_usage, "; did you mean --tolerance? (see"},
         {{"cc", water, "--max-iteration=3"}, exit_usage, "; did you mean --max-iterations? (see"},
-        {{"cpd", water, "--algorithm", "asl"}, exit_usage, "--algorithm: asl not in {als,nn,opt}; did you mean als? (see"},
+        {{"cpd", water, "--algorithm", "asl"}, exit_usage, "--algorithm: asl not in {als,nn,opt,sgd}; did you mean als? (see"},
         {{"tucker", water, "--method", "hosvdd"}, exit_usage, "; did you mean hosvd? (see"},
         {{"complete", water, "--progress", "jsno"}, exit_usage, "; did you mean json? (see"},
         {{"cc", water, "--frozencore", "1"}, exit_usage, "; did you mean --frozen-core? (see"},
