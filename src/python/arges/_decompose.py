@@ -218,8 +218,8 @@ def _constraints(given: Constraint | Mapping[int, Constraint] | Sequence[Constra
             texts[place] = _constraint_text(constraint)
         return texts
     if isinstance(given, str) or (isinstance(given, tuple) and len(given) == 2 and not isinstance(given[1], (str, tuple)) and given[1] is not None):
-        return [_constraint_text(given)]  # type: ignore[arg-type]
-    return [_constraint_text(constraint) for constraint in given]  # type: ignore[union-attr]
+        return [_constraint_text(given)]
+    return [_constraint_text(constraint) for constraint in given]
 
 
 def cpd(
