@@ -16,7 +16,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 
 namespace arges::test {
 namespace {

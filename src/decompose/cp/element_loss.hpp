@@ -4,7 +4,6 @@
 #include "arges/loss.hpp"
 
 #include <memory>
-#include <string>
 
 namespace arges::decompose {
 

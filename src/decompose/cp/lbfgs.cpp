@@ -4,7 +4,6 @@
 #include "decompose/cp/lbfgs.hpp"
 
 #include "base/math.hpp"
-#include "base/stopwatch.hpp"
 
 #include <algorithm>
 #include <cmath>
