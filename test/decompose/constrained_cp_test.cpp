@@ -18,7 +18,7 @@ namespace {
 
 using enum CpConstraintKind;
 using Lengths = std::vector<std::int64_t>;
-using Matrix = std::vector<double>;  // rows by components
+using ConstrainedMatrix = std::vector<double>;  // rows by components
 
 const Lengths shape{9, 7, 6};
 constexpr std::size_t planted_rank = 3;
@@ -67,8 +67,8 @@ CpOptions with(std::vector<CpConstraint> constraints, int iterations = 60) {
 }
 
 template <class T>
-std::vector<Matrix> factors_of(const CpModel<T>& model) {
-    std::vector<Matrix> factors;
+std::vector<ConstrainedMatrix> factors_of(const CpModel<T>& model) {
+    std::vector<ConstrainedMatrix> factors;
     for (int m = 0; m < model.order(); ++m) {
         const auto rows = model.gather(m);
         factors.emplace_back(rows.begin(), rows.end());
@@ -77,7 +77,8 @@ std::vector<Matrix> factors_of(const CpModel<T>& model) {
 }
 
 /// @param rows  that must meet a constraint on rows
-void expect_met(const CpConstraint& constraint, const Matrix& factor, std::size_t columns, double tolerance, const std::string& what) {
+void expect_met(const CpConstraint& constraint, const ConstrainedMatrix& factor, std::size_t columns, double tolerance,
+                const std::string& what) {
     const auto rows = factor.size() / columns;
     const auto at = [&](std::size_t i, std::size_t c) { return factor[i * columns + c]; };
     if (decompose::is_nonnegative(constraint.kind)) {
@@ -125,7 +126,7 @@ double norm_of_planted(double noise) {
     return std::sqrt(sum);
 }
 
-double squared_residual(const std::vector<Matrix>& factors, std::size_t columns, double noise) {
+double squared_residual(const std::vector<ConstrainedMatrix>& factors, std::size_t columns, double noise) {
     double sum = 0;
     for (std::int64_t i = 0; i < shape[0]; ++i)
         for (std::int64_t j = 0; j < shape[1]; ++j)
@@ -140,7 +141,7 @@ double squared_residual(const std::vector<Matrix>& factors, std::size_t columns,
 }
 
 /// Puts the weights into one of the factors.
-std::vector<Matrix> scaled(std::vector<Matrix> factors, const std::vector<double>& lambda, std::size_t mode) {
+std::vector<ConstrainedMatrix> scaled(std::vector<ConstrainedMatrix> factors, const std::vector<double>& lambda, std::size_t mode) {
     for (std::size_t i = 0; i < factors[mode].size(); ++i) factors[mode][i] *= lambda[i % lambda.size()];
     return factors;
 }
@@ -200,7 +201,7 @@ TEST(ConstrainedCp, ReachesTheFitOfNonnegativeColumns) {
 }
 
 /// The function that is minimized, with the weights in the factor of mode 0.
-double objective(const std::vector<Matrix>& factors, const std::vector<CpConstraint>& constraints, double noise) {
+double objective(const std::vector<ConstrainedMatrix>& factors, const std::vector<CpConstraint>& constraints, double noise) {
     double sum = squared_residual(factors, planted_rank, noise) / 2;
     for (std::size_t m = 0; m < 3; ++m) {
         const auto& [kind, weight] = constraints[m];
@@ -215,9 +216,9 @@ double objective(const std::vector<Matrix>& factors, const std::vector<CpConstra
 }
 
 /// MTTKRP and the product of Gram matrices, by definition.
-std::pair<Matrix, Matrix> equations(const std::vector<Matrix>& factors, std::size_t mode, double noise) {
+std::pair<ConstrainedMatrix, ConstrainedMatrix> equations(const std::vector<ConstrainedMatrix>& factors, std::size_t mode, double noise) {
     constexpr auto n = planted_rank;
-    Matrix product(factors[mode].size(), 0), gram(n * n, 0);
+    ConstrainedMatrix product(factors[mode].size(), 0), gram(n * n, 0);
     for (std::size_t i = 0; i < factors[0].size() / n; ++i)
         for (std::size_t j = 0; j < factors[1].size() / n; ++j)
             for (std::size_t k = 0; k < factors[2].size() / n; ++k) {
@@ -244,7 +245,7 @@ std::pair<Matrix, Matrix> equations(const std::vector<Matrix>& factors, std::siz
 }
 
 /// Proximal gradient steps in each mode: slow, and they never make the function larger.
-void descend(std::vector<Matrix>& factors, const std::vector<CpConstraint>& constraints, double noise, int sweeps) {
+void descend(std::vector<ConstrainedMatrix>& factors, const std::vector<CpConstraint>& constraints, double noise, int sweeps) {
     constexpr auto n = planted_rank;
     for (int sweep = 0; sweep < sweeps; ++sweep)
         for (std::size_t m = 0; m < 3; ++m) {

@@ -23,7 +23,7 @@ namespace {
 using namespace decompose;
 using Lengths = std::vector<std::int64_t>;
 using Key = std::vector<std::int64_t>;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 const std::vector<Loss> all_losses{{LossKind::gaussian, 0},       {LossKind::poisson, 0},         {LossKind::poisson_log, 0},
                                    {LossKind::bernoulli_odds, 0}, {LossKind::bernoulli_logit, 0}, {LossKind::gamma, 0},
@@ -31,7 +31,7 @@ const std::vector<Loss> all_losses{{LossKind::gaussian, 0},       {LossKind::poi
                                    {LossKind::beta, 0.3}};
 
 /// From 0 to 1.
-double part(std::uint64_t seed, std::uint64_t a) { return (drawn_number(seed, a) + 1) / 2; }
+double fraction(std::uint64_t seed, std::uint64_t a) { return (drawn_number(seed, a) + 1) / 2; }
 
 /// All elements of a small tensor, on every rank; NaN where they are unknown.
 struct Elements {
@@ -83,7 +83,7 @@ Elements planted(const Lengths& lengths, int rank, std::uint64_t seed, double si
         const auto key = X.key(x);
         for (int r = 0; r < rank; ++r) {
             double product = size;
-            for (std::size_t m = 0; m < key.size(); ++m) product *= 0.1 + part(seed + m, static_cast<std::uint64_t>(key[m] * rank + r));
+            for (std::size_t m = 0; m < key.size(); ++m) product *= 0.1 + fraction(seed + m, static_cast<std::uint64_t>(key[m] * rank + r));
             X.values[x] += product;
         }
     }
@@ -95,7 +95,7 @@ Elements data_for(const Loss& loss, const Lengths& lengths, std::uint64_t seed) 
     auto X = planted(lengths, 2, seed);
     for (std::size_t x = 0; x < X.values.size(); ++x) {
         auto& value = X.values[x];
-        const double p = part(seed + 50, x);
+        const double p = fraction(seed + 50, x);
         if (loss.kind == LossKind::bernoulli_odds || loss.kind == LossKind::bernoulli_logit)
             value = p < value / (1 + value) ? 1 : 0;
         else if (loss.kind == LossKind::poisson || loss.kind == LossKind::poisson_log || loss.kind == LossKind::negative_binomial)
@@ -110,7 +110,7 @@ Elements data_for(const Loss& loss, const Lengths& lengths, std::uint64_t seed) 
 
 void forget(Elements& X, double share, std::uint64_t seed) {
     for (std::size_t x = 0; x < X.values.size(); ++x)
-        if (part(seed + 99, x) < share) X.values[x] = nan;
+        if (fraction(seed + 99, x) < share) X.values[x] = unknown;
 }
 
 /// The model's elements, on every rank.
@@ -346,7 +346,7 @@ TEST(StochasticGradients, ComeNearTheMinimum) {
             continue;
         auto X = data_for(loss, {12, 10, 9}, 61);
         for (std::size_t x = 0; x < X.values.size(); ++x)
-            if (part(77, x) < 0.5) X.values[x] = 0;
+            if (fraction(77, x) < 0.5) X.values[x] = 0;
         auto options = options_for(loss, CpAlgorithm::opt, 200, false);
         const auto best = cp_decompose(X.dense(world), options);
         options.algorithm = CpAlgorithm::sgd;
@@ -381,11 +381,11 @@ TEST(Losses, RefuseWhatTheyAreNotFor) {
     refused(options, "coarse-allgather", false);
     X.values[3] = -2;
     refused(options_for({LossKind::poisson, 0}, CpAlgorithm::opt, 3), "but 1 are others");
-    X.values[3] = nan;
+    X.values[3] = unknown;
     refused(options_for({LossKind::poisson, 0}, CpAlgorithm::opt, 3, false), "1 of 24 elements are not finite");
     X.values[4] = std::numeric_limits<double>::infinity();
     refused(options_for({}, CpAlgorithm::als, 3), "infinite");
-    for (auto& value : X.values) value = nan;
+    for (auto& value : X.values) value = unknown;
     refused(options_for({}, CpAlgorithm::als, 3), "no element that is known");
 }
 

@@ -18,7 +18,7 @@ const std::vector<double> weights{3, 0.5};
 double factor_element(int mode, std::int64_t row, int column) { return std::sin(1.3 * static_cast<double>(row + 1) * (column + 1) + mode); }
 
 /// Rows go round the ranks; nobody has row 2 of the first mode.
-CpModel<double> some_model(const World& world) {
+CpModel<double> small_model(const World& world) {
     std::vector<std::vector<std::int64_t>> rows(3);
     std::vector<std::vector<double>> factors(3);
     for (int m = 0; m < 3; ++m)
@@ -78,7 +78,7 @@ void compare(const Residuals& found, F&& counts) {
 
 TEST(Residuals, AreThoseOfLoops) {
     const World world;
-    const auto model = some_model(world);
+    const auto model = small_model(world);
     const auto dense = dense_tensor(world);
     const auto sparse = SparseTensor<double>::from_dense(dense);
     compare(residuals(dense, model, 3), [](Index) { return true; });
@@ -103,7 +103,7 @@ TEST(Residuals, OfATuckerModel) {
 
 TEST(Residuals, RefuseWhatDoesNotFit) {
     const World world;
-    auto model = some_model(world);
+    auto model = small_model(world);
     EXPECT_THROW(residuals(Tensor<double>(world, {7, 4, 6}, "y"), model, 3), InvalidArgument);
     std::vector<std::vector<double>> biases;
     for (int m = 0; m < 3; ++m) biases.emplace_back(model.rows(m).size(), 0.5);
@@ -115,7 +115,7 @@ TEST(Residuals, RefuseWhatDoesNotFit) {
 
 TEST(RowProfiles, HaveTheEndsOfEachPart) {
     const World world;
-    const auto model = some_model(world);
+    const auto model = small_model(world);
     const auto all = row_profiles(model, 0, 100);
     ASSERT_EQ(all.size(), 2U);
     ASSERT_EQ(all[1].least.size(), 7U);
