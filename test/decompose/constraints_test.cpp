@@ -18,11 +18,11 @@ namespace {
 using namespace decompose;
 
 /// From 0 to 1.
-double part(std::uint64_t seed, std::uint64_t a) { return (drawn_number(seed, a) + 1) / 2; }
+double share(std::uint64_t seed, std::uint64_t a) { return (drawn_number(seed, a) + 1) / 2; }
 
 std::vector<double> drawn(std::uint64_t seed, std::size_t count, double low = -1, double high = 1) {
     std::vector<double> x;
-    for (std::size_t i = 0; i < count; ++i) x.push_back(low + (high - low) * part(seed, i));
+    for (std::size_t i = 0; i < count; ++i) x.push_back(low + (high - low) * share(seed, i));
     return x;
 }
 
@@ -38,7 +38,7 @@ TEST(Constraints, OnElementsAreTheBestNumbers) {
     for (const auto kind : {nonnegative, l1, nonnegative_l1}) {
         const CpConstraint constraint{kind, is_penalty(kind) ? 0.3 : 0};
         for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-            const double step = 0.2 + part(seed, 99);
+            const double step = 0.2 + share(seed, 99);
             const auto given = drawn(seed, 1, -2, 2);
             auto found = given;
             apply_row_constraint<double>(constraint, step, found);
@@ -130,8 +130,8 @@ TEST(Constraints, SmoothColumnsSolveTheirEquations) {
         const auto length = static_cast<std::int64_t>(1 + seed % 15);
         std::vector<std::int64_t> index;
         for (std::int64_t i = 0; i < length; ++i)
-            if (seed % 3 == 0 || part(seed, static_cast<std::uint64_t>(100 + i)) < 0.7) index.push_back(i);
-        const double shift = 0.1 + part(seed, 50), weight = 2 * part(seed, 51);
+            if (seed % 3 == 0 || share(seed, static_cast<std::uint64_t>(100 + i)) < 0.7) index.push_back(i);
+        const double shift = 0.1 + share(seed, 50), weight = 2 * share(seed, 51);
         const auto given = drawn(seed, index.size());
         auto x = given;
         solve_smooth(index, length, shift, weight, x);
@@ -154,7 +154,7 @@ struct DealtRows {
 
     DealtRows(const Communicator& comm, const std::vector<double>& whole, std::size_t columns) {
         for (std::size_t i = 0; i < whole.size() / columns; ++i)
-            if (static_cast<std::int64_t>(part(3, i) * static_cast<double>(comm.size())) == comm.rank()) {
+            if (static_cast<std::int64_t>(share(3, i) * static_cast<double>(comm.size())) == comm.rank()) {
                 rows.index.push_back(static_cast<std::int64_t>(2 * i + 1));
                 own.insert(own.end(), whole.begin() + static_cast<std::ptrdiff_t>(i * columns),
                            whole.begin() + static_cast<std::ptrdiff_t>((i + 1) * columns));
