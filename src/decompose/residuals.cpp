@@ -178,6 +178,15 @@ Residuals dense_residuals(const Tensor<T>& tensor, Tensor<T> model, std::int64_t
     return result;
 }
 
+/// Of a dense tensor and a model that is multiplied out. Collective.
+template <class T, class Model>
+Residuals checked_residuals(const Tensor<T>& tensor, const Model& model, std::int64_t count) {
+    state_of(tensor, "residuals");
+    const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, count);
+    check_pair(tensor, model);
+    return dense_residuals(tensor, reconstruct(model), count);
+}
+
 }  // namespace
 
 template <class T>
@@ -214,18 +223,12 @@ Residuals residuals(const SparseTensor<T>& tensor, const CpModel<T>& model, NotS
 
 template <class T>
 Residuals residuals(const Tensor<T>& tensor, const CpModel<T>& model, std::int64_t count) {
-    state_of(tensor, "residuals");
-    const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, count);
-    check_pair(tensor, model);
-    return dense_residuals(tensor, reconstruct(model), count);
+    return checked_residuals(tensor, model, count);
 }
 
 template <class T>
 Residuals residuals(const Tensor<T>& tensor, const TuckerModel<T>& model, std::int64_t count) {
-    state_of(tensor, "residuals");
-    const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, count);
-    check_pair(tensor, model);
-    return dense_residuals(tensor, reconstruct(model), count);
+    return checked_residuals(tensor, model, count);
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \

@@ -167,12 +167,4 @@ void RowGradient::add_element(double value) {
     sums_[columns_ + 1] += 1;
 }
 
-void RowGradient::add(const RowGradient& other) {
-    for (std::int64_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
-}
-
-void RowGradient::pack(double* to) { std::copy_n(sums_.data(), sums_.size(), to); }
-
-void RowGradient::unpack(const double* from) { std::copy_n(from, sums_.size(), sums_.data()); }
-
 }  // namespace arges::decompose

@@ -65,13 +65,29 @@ private:
     Buffer<double> matrix_, factored_, right_, h_, values_;
 };
 
-/// What a step of stochastic gradient descent needs of a row: sum of e h, of |h|^2, and the number of elements.
-class alignas(64) RowGradient {
+/// Numbers that are summed over the elements of a row.
+class RowNumbers {
 public:
-    explicit RowGradient(int columns) : columns_(columns), sums_(columns + 2), h_(columns), a_(columns) {}
-    static std::int64_t packed_count(std::int64_t columns) { return columns + 2; }
+    explicit RowNumbers(std::int64_t count) : sums_(count) {}
 
     void clear() { sums_.zero(); }
+    void add(const RowNumbers& other) {
+        for (std::int64_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
+    }
+    void pack(double* to) const { std::copy_n(sums_.data(), sums_.size(), to); }
+    void unpack(const double* from) { std::copy_n(from, sums_.size(), sums_.data()); }
+
+protected:
+    Buffer<double> sums_;
+};
+
+/// What a step of stochastic gradient descent needs of a row: sum of e h, of |h|^2, and the number of elements.
+class alignas(64) RowGradient : public RowNumbers {
+public:
+    explicit RowGradient(int columns) : RowNumbers(packed_count(columns)), columns_(columns), h_(columns), a_(columns) {}
+    using RowNumbers::add;
+    static std::int64_t packed_count(std::int64_t columns) { return columns + 2; }
+
     /// Adds the elements first <= x < last.
     template <class T>
     void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
@@ -83,9 +99,6 @@ public:
             add_element(elements.values[x]);
         }
     }
-    void add(const RowGradient& other);
-    void pack(double* to);
-    void unpack(const double* from);
 
     /// a += rate (sum of e h - share a) / (sum of |h|^2 + share), with the regularization for each element as the share.
     template <class T>
@@ -100,7 +113,7 @@ private:
     void add_element(double value);
 
     int columns_;
-    Buffer<double> sums_, h_, a_;
+    Buffer<double> h_, a_;
 };
 
 }  // namespace arges::decompose

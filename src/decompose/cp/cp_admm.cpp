@@ -55,17 +55,8 @@ public:
 
     /// Columns that may be scaled get length 1; lambda the lengths.
     void finish() {
-        const std::size_t n = tensor_.columns();
-        for (int m = 0; m < tensor_.order(); ++m) {
-            if (fixes_scale(constraints_[m].kind)) continue;
-            std::vector<double> scale(n);
-            for (std::size_t c = 0; c < n; ++c) {
-                const double length = std::sqrt(at_least_zero(state_.factors.gram(m)[c * (n + 1)]));
-                state_.lambda[c] *= length;
-                scale[c] = length > 0 ? 1 / length : 0;
-            }
-            scale_columns(state_.factors.matrix(m), scale);
-        }
+        for (int m = 0; m < tensor_.order(); ++m)
+            if (!fixes_scale(constraints_[m].kind)) multiply_into(state_.lambda, state_.factors.unit_columns(m));
     }
 
 private:

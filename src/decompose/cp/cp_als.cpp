@@ -57,15 +57,8 @@ protected:
     /// Columns of length 1; the lengths become the weights.
     void normalize(int mode, Gram gram) {
         Stopwatch watch;
-        const std::size_t n = tensor_.columns();
-        std::vector<double> scale(n);
-        for (std::size_t c = 0; c < n; ++c) {
-            state_.lambda[c] = std::sqrt(at_least_zero(gram[c * (n + 1)]));
-            scale[c] = state_.lambda[c] > 0 ? 1 / state_.lambda[c] : 0;
-        }
-        scale_gram(gram, scale);
-        scale_columns(state_.factors.matrix(mode), scale);
         state_.factors.set_gram(mode, std::move(gram));
+        state_.lambda = state_.factors.unit_columns(mode);
         tensor_.seconds().norm += watch.lap();
     }
 

@@ -2,6 +2,7 @@
 // their modes, and the factors.
 #include "decompose/cp/cp_operator.hpp"
 
+#include "base/math.hpp"
 #include "base/memory_tally.hpp"
 #include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
@@ -214,6 +215,19 @@ void Factors<T>::make_gram(CpData<T>& data, int mode) {
     sum_over_ranks(data.comm(), gram);
     data.seconds().communication += watch.lap();
     grams_[mode] = std::move(gram);
+}
+
+template <class T>
+std::vector<double> Factors<T>::unit_columns(int mode) {
+    auto& gram = grams_[mode];
+    std::vector<double> lengths, scale;
+    for (std::size_t c = 0, n = columns_; c < n; ++c) {
+        lengths.push_back(std::sqrt(at_least_zero(gram[c * (n + 1)])));
+        scale.push_back(lengths.back() > 0 ? 1 / lengths.back() : 0);
+    }
+    scale_gram(gram, scale);
+    scale_columns(this->matrix(mode), scale);
+    return lengths;
 }
 
 template <class T>

@@ -303,18 +303,12 @@ void run_sgd(ElementOperator<T>& data, CpState<T>& state, const KnownElements& k
              const IterationOptions& options, const AfterIteration& after) {
     StochasticGradients<T> gradients(data, state, known, with_zeros, seed, options.regularization);
     gradients.begin();
-    for (int it = 1; it <= options.max_iterations; ++it) {
+    run_steps<T>(data, state, options.max_iterations, after, [&] {
         const bool moved = gradients.iterate();
         state.loss = gradients.loss();
         state.fit = known.fit(state.loss);
-        if (!after(it, state.fit)) break;
-        if (!moved) {
-            state.is_stationary = true;
-            break;
-        }
-    }
-    for (int m = 0; m < data.order(); ++m) state.factors.make_gram(data, m);
-    normalize_columns(data, state);
+        return moved;
+    });
 }
 
 std::int64_t sgd_memory(const SparseShare& share, std::int64_t elements) {

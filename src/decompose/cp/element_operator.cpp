@@ -38,7 +38,7 @@ public:
             factors.make_gram(data_, m);
             data_.finish_expand(m);
             if (m + 1 == data_.order()) note_fit();
-            normalize(m);
+            state_.lambda = factors.unit_columns(m);
         }
     }
 
@@ -48,17 +48,6 @@ private:
         data_.comm().sum(&sums.residual, 1);
         state_.loss = sums.residual;
         state_.fit = known_.fit(sums.residual);
-    }
-
-    /// Columns of length 1; the lengths become the weights.
-    void normalize(int mode) {
-        const std::size_t n = data_.columns();
-        std::vector<double> scale(n);
-        for (std::size_t c = 0; c < n; ++c) {
-            state_.lambda[c] = std::sqrt(std::max(0.0, state_.factors.gram(mode)[c * (n + 1)]));
-            scale[c] = state_.lambda[c] > 0 ? 1 / state_.lambda[c] : 0;
-        }
-        scale_columns(state_.factors.matrix(mode), scale);
     }
 
     ElementOperator<T>& data_;

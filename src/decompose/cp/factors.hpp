@@ -56,6 +56,8 @@ public:
     void set_gram(int mode, Gram gram) { grams_[mode] = std::move(gram); }
     /// From the rows as they are. Collective.
     void make_gram(CpData<T>& data, int mode);
+    /// Columns of a factor get length 1, as its Gram matrix says, which is scaled with them; returns what the lengths were.
+    std::vector<double> unit_columns(int mode);
     /// Element-wise product of the Gram matrices of all modes but one; -1: of all.
     Gram gram_product(int but) const;
 

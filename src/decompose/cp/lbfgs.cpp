@@ -262,17 +262,16 @@ void FactorObjective<T>::place(const FactorVector<T>& x, bool with_grams) {
 }
 
 template <class T>
-void normalize_columns(CpData<T>& data, CpState<T>& state) {
-    const std::size_t n = data.columns();
+void run_steps(CpData<T>& data, CpState<T>& state, int max_iterations, const AfterIteration& after, const std::function<bool()>& step) {
+    for (int it = 1; it <= max_iterations && !state.is_stationary; ++it) {
+        const bool moved = step();
+        if (!after(it, state.fit)) break;
+        state.is_stationary = !moved;
+    }
     std::fill(state.lambda.begin(), state.lambda.end(), 1.0);
     for (int m = 0; m < data.order(); ++m) {
-        std::vector<double> scale(n);
-        for (std::size_t c = 0; c < n; ++c) {
-            const double length = std::sqrt(at_least_zero(state.factors.gram(m)[c * (n + 1)]));
-            state.lambda[c] *= length;
-            scale[c] = length > 0 ? 1 / length : 0;
-        }
-        scale_columns(state.factors.matrix(m), scale);
+        state.factors.make_gram(data, m);
+        multiply_into(state.lambda, state.factors.unit_columns(m));
     }
 }
 
@@ -282,17 +281,11 @@ void run_lbfgs(FactorObjective<T>& objective, CpData<T>& data, CpState<T>& state
     std::vector<std::int64_t> sizes;
     for (int m = 0; m < data.order(); ++m) sizes.push_back(state.factors.owned(m).rows * data.columns());
     descent.begin(state.lambda, sizes, !state.is_given);
-    for (int it = 1; it <= max_iterations; ++it) {
+    run_steps<T>(data, state, max_iterations, after, [&] {
         const bool moved = descent.step();
         state.fit = objective.fit();
-        if (!after(it, state.fit)) break;
-        if (!moved) {
-            state.is_stationary = true;
-            break;
-        }
-    }
-    for (int m = 0; m < data.order(); ++m) state.factors.make_gram(data, m);
-    normalize_columns(data, state);
+        return moved;
+    });
 }
 
 std::int64_t opt_memory(std::int64_t owned, std::int64_t products, std::int64_t element_bytes, int max_iterations) {
@@ -306,7 +299,7 @@ std::int64_t opt_memory(std::int64_t owned, std::int64_t products, std::int64_t 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template class FactorObjective<T>;                                                                                                     \
     template void run_lbfgs(FactorObjective<T>&, CpData<T>&, CpState<T>&, int, const AfterIteration&);                                     \
-    template void normalize_columns(CpData<T>&, CpState<T>&);
+    template void run_steps(CpData<T>&, CpState<T>&, int, const AfterIteration&, const std::function<bool()>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

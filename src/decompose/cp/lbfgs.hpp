@@ -4,6 +4,7 @@
 #include "decompose/cp/cp_als.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace arges::decompose {
@@ -46,16 +47,16 @@ protected:
     std::vector<sparse::RowMatrix<T>> products_;  // of all modes, since all factors change at once
 };
 
-/// Minimizes it: iterations until `after` says so, or no step makes it smaller. At the end columns have length 1 and lambda their weights.
-/// @throws Error where the iteration diverges
+/// Takes steps until `after` says so, or there is none. At the end columns have length 1 and lambda their weights. Collective.
+/// @param step notes the fit in the state; false: there was none
+template <class T>
+void run_steps(CpData<T>& data, CpState<T>& state, int max_iterations, const AfterIteration& after, const std::function<bool()>& step);
+
+/// Minimizes it by run_steps(). @throws Error where the iteration diverges
 template <class T>
 void run_lbfgs(FactorObjective<T>& objective, CpData<T>& data, CpState<T>& state, int max_iterations, const AfterIteration& after);
 
 /// By mode, what to multiply factors by so that their model becomes a multiple of itself. Pure.
 std::vector<double> factor_scales(double multiple, int order);
-
-/// Columns of all factors get length 1, and lambda the products of their lengths; Gram matrices are those of the factors before.
-template <class T>
-void normalize_columns(CpData<T>& data, CpState<T>& state);
 
 }  // namespace arges::decompose

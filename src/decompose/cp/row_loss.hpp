@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
-#include "decompose/completion/elements.hpp"
+#include "decompose/completion/row_equations.hpp"
 #include "decompose/cp/element_loss.hpp"
 
 #include <algorithm>
@@ -13,9 +13,11 @@ namespace arges::decompose {
 
 /// Sum of f(x, m) and of f'(x, m) h over the elements of a row, with h the Hadamard product of the rows of the other factors, in double.
 /// On cache lines of its own, since each thread has one.
-class alignas(64) RowLoss {
+class alignas(64) RowLoss : public RowNumbers {
 public:
-    RowLoss(int columns, const ElementLoss* loss) : columns_(columns), loss_(loss), sums_(columns + 1), h_(block * columns), a_(columns) {}
+    RowLoss(int columns, const ElementLoss* loss)
+        : RowNumbers(packed_count(columns)), columns_(columns), loss_(loss), h_(block * columns), a_(columns) {}
+    using RowNumbers::add;
     /// Memory of one. Pure.
     static std::int64_t memory(int columns) {
         const std::int64_t number = sizeof(double);
@@ -23,7 +25,6 @@ public:
     }
     static std::int64_t packed_count(std::int64_t columns) { return columns + 1; }
 
-    void clear() { sums_.zero(); }
     /// Adds the elements first <= x < last.
     template <class T>
     void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
@@ -40,11 +41,6 @@ public:
             add_block(x.data(), count);
         }
     }
-    void add(const RowLoss& other) {
-        for (std::int64_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
-    }
-    void pack(double* to) { std::copy_n(sums_.data(), sums_.size(), to); }
-    void unpack(const double* from) { std::copy_n(from, sums_.size(), sums_.data()); }
 
     double loss() const { return sums_[columns_]; }
     const double* gradient() const { return sums_.data(); }
@@ -73,7 +69,7 @@ private:
 
     int columns_;
     const ElementLoss* loss_;
-    Buffer<double> sums_, h_, a_;
+    Buffer<double> h_, a_;
 };
 
 }  // namespace arges::decompose
