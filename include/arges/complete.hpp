@@ -36,6 +36,7 @@ struct CompletionOptions {
     double tolerance = 1e-5;      ///< stops when the RMSE of the elements that are fitted changes by less than this times itself; 0: never
     double regularization = 0.1;  ///< lambda, a penalty for each element: see complete()
     CompletionBiases biases = CompletionBiases::detect;  ///< whether rows have biases
+    bool nonnegative = false;                            ///< factors have no negative element; there are no biases
     std::uint64_t seed = 1;    ///< of the start, of what is held out, and of the batches; the same on any number of ranks
     double holdout = 0;        ///< part of the elements that is held out of the fit, 0 to below 1, by a hash of seed and indices
     int patience = 15;         ///< stops when the RMSE of held-out elements has not improved for so many iterations

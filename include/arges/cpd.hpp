@@ -25,6 +25,13 @@ enum class CpAlgorithm : std::uint8_t {
     sgd           ///< all factors at once, by stochastic gradients of samples of the elements; sparse tensors
 };
 
+/// Factors that the iterations begin with, where no model is given.
+enum class CpInit : std::uint8_t {
+    random,    ///< numbers from 0 to 1 by a hash of the seed
+    sketched,  ///< bases of what MTTKRP makes of random factors: sketches of the spaces that the unfoldings span
+    hosvd  ///< leading left singular vectors of the unfoldings, as tucker_decompose() finds them; columns beyond a mode's length are random
+};
+
 /// What the factor of a mode has to be, or is punished for, in a CP decomposition by CpAlgorithm::als. A is the factor, w the weight.
 enum class CpConstraintKind : std::uint8_t {
     none,            ///< anything
@@ -61,14 +68,16 @@ struct CpOptions {
     int rank = 10;                             ///< number of components R, 1 to 1024
     CpAlgorithm algorithm = CpAlgorithm::als;  ///< how
     int max_iterations = 50;                   ///< at most so many
-    double tolerance = 1e-5;                   ///< stops when the fit changes by less than this times the fit; 0: never
-    std::uint64_t seed = 1;                    ///< of the start; the same start on any number of ranks and in any distribution
-    double regularization = 0;                 ///< adds this times the sum of the squares of all factors to the squared residual
-    std::string distribution = "auto";         ///< auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine, fine-hypergraph
-    std::string grid;                          ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: chosen in little time
-    std::string policy;                        ///< medium: nnz, set, ordered-1, ordered-2, max-min; empty: chosen
-    std::string rows = "holders";              ///< owners of rows: even, claim, holders
-    std::string format = "auto";               ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
+    /// Stops when the fit is expected to change by less than this times itself and times what is left, 1 - fit, however long it would go
+    /// on; 0: never.
+    double tolerance = 1e-4;
+    std::uint64_t seed = 1;             ///< of the start; the same start on any number of ranks and in any distribution
+    double regularization = 0;          ///< adds this times the sum of the squares of all factors to the squared residual
+    std::string distribution = "auto";  ///< auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine, fine-hypergraph
+    std::string grid;                   ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: chosen in little time
+    std::string policy;                 ///< medium: nnz, set, ordered-1, ordered-2, max-min; empty: chosen
+    std::string rows = "holders";       ///< owners of rows: even, claim, holders
+    std::string format = "auto";        ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
     /// A file with a rank, from 0, on each line. fine: of each nonzero; coarse: of each nonempty slice, ascending, mode after mode.
     /// Or one that save_partition has made, with whatever distribution.
     std::string partition_file;
@@ -89,6 +98,9 @@ struct CpOptions {
     /// expected to take 10 s in all, by a count of flops that depends on tensor and options only; one where the tolerance is 0 or with
     /// pairwise perturbation. One where there is a model to start from.
     int starts = 1;
+    /// Of the first start hosvd, which depends on no seed, others are random; sketched of each. Both are for squared residuals of tensors
+    /// of which all elements are known; where factors must not be negative, absolute values are taken.
+    CpInit init = CpInit::random;
     Loss loss{};  ///< what is minimized: see cp_decompose(); others than gaussian by opt and sgd
     /// Elements that are not stored, of dense tensors those that are not a number (NaN), are unknown: the model is of the others only.
     /// Otherwise elements that are not stored are zeros, and NaN is refused.
@@ -106,7 +118,8 @@ void check_nonzero_format(const std::string& text);
 
 /// Why there was no further iteration.
 enum class StopReason : std::uint8_t {
-    tolerance,   ///< the fit, or the error of complete(), changed by less than the tolerance times itself
+    tolerance,   ///< the fit will change by less than the tolerance times itself and times what is left, or the error of complete() has
+                 ///< changed by less than the tolerance times itself
     iterations,  ///< as many were made as were allowed, or as the method has
     no_step,     ///< CpAlgorithm::opt: no step makes the residual smaller
     zero_model,  ///< all weights of a CP model are zero, and stay so

@@ -35,7 +35,7 @@ struct TuckerOptions {
     TuckerKernel kernel = TuckerKernel::automatic;      ///< how singular vectors are found
     std::vector<int> order;                             ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
     int max_iterations = 50;                            ///< hooi: at most so many
-    double tolerance = 1e-5;                            ///< hooi: as CpOptions::tolerance
+    double tolerance = 1e-5;                            ///< hooi: stops when the fit changes by less than this times the fit; 0: never
     std::uint64_t seed = 1;                             ///< of the start; sparse
     std::string distribution = "auto";                  ///< as CpOptions::distribution
     std::string grid;                                   ///< as CpOptions::grid

@@ -41,9 +41,7 @@ struct CompleteCommand : FileCommand {
 };
 
 std::string stop_line(const CompleteCommand& command, StopReason reason) {
-    if (reason == StopReason::tolerance)
-        return fmt::format("the RMSE of fitted elements changed by less than {:g} of itself", command.completion.tolerance);
-    return stop_text(reason, command.completion.tolerance);
+    return stop_text(reason, fmt::format("the RMSE of fitted elements changed by less than {:g} of itself", command.completion.tolerance));
 }
 
 /// Whether there are biases, and why.
@@ -311,6 +309,7 @@ Action declare_complete(CLI::App& app) {
     app.add_option("--biases", command->biases, "a bias for each slice beside the mean and components: on, off, or auto: for ratings")
         ->check(one_of({"auto", "on", "off"}))
         ->capture_default_str();
+    app.add_flag("--nonnegative", options.nonnegative, "factors have no negative element, and there are no biases");
     app.add_option("--iterations,--max-iterations", options.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();

@@ -1,6 +1,6 @@
 // arges cpd FILE: CP decomposition of a sparse or a dense tensor.
 #include "arges/cpd.hpp"
-#include "arges/core_consistency.hpp"
+#include "arges/cp_ranks.hpp"
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/memory_tally.hpp"
@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -34,10 +33,12 @@ const std::map<std::string, CpAlgorithm> algorithms{{"als", CpAlgorithm::als},
                                                     {"nonnegative", CpAlgorithm::nonnegative},
                                                     {"opt", CpAlgorithm::opt},
                                                     {"sgd", CpAlgorithm::sgd}};
+const std::map<std::string, CpInit> inits{{"random", CpInit::random}, {"sketched", CpInit::sketched}, {"hosvd", CpInit::hosvd}};
 
 struct CpdCommand : FileCommand {
     CpOptions cp{};
-    std::string algorithm = "als", starts = "auto", ranks, loss = "gaussian";
+    std::string algorithm = "als", starts = "auto", init = "random", ranks, loss = "gaussian";
+    double holdout = 0;
     ConstraintOptions constraints{};
     ModelOutput output{};
 };
@@ -118,9 +119,10 @@ template <class T>
 void print_result(std::ostream& out, const CpdCommand& command, bool is_dense, const CpResult<T>& result, std::int64_t peak,
                   const MemoryForecast& forecast) {
     print_starts(out, result);
-    out << fmt::format("\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
-                       result.seconds_per_iteration, result.setup_seconds, "stopped because",
-                       stop_text(result.stop_reason, command.cp.tolerance));
+    out << fmt::format(
+        "\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
+        result.seconds_per_iteration, result.setup_seconds, "stopped because",
+        stop_text(result.stop_reason, fmt::format("the fit will hardly change: by less than {:g} of itself and of 1 - fit", command.cp.tolerance)));
     if (result.known > 0)
         out << fmt::format("{:<28} {:.10g}, sum over {} known elements\n", "loss " + command.loss, result.loss, with_commas(result.known));
     is_dense ? print_dense_result(out, result) : print_sparse_result(out, result);
@@ -196,35 +198,20 @@ nlohmann::ordered_json result_json(const CpdCommand& command, const ReadSummary&
     return object;
 }
 
-/// One decomposition of a sweep over ranks. Collective.
+/// All ranks of a range, and which one to take.
 template <class T, class Input>
-RankTrial decompose_with_rank(CpdCommand& command, FileWork& work, const Input& tensor, std::int64_t read_bytes, int rank) {
-    constexpr double most_core_elements = 1 << 24;
-    command.cp.rank = rank;
-    command.cp.planned = [&](std::int64_t bytes, std::int64_t) { work.forecast.expect(command.file, std::max(read_bytes, bytes)); };
-    const CpProgress<T> progress = [&](const CpIteration& now, const auto&) {
+void show_ranks(CpdCommand& command, FileWork& work, const ReadFile<Input>& read) {
+    const auto& console = work.console;
+    const auto [first, last] = parse_rank_range(command.ranks);
+    command.cp.stop = [&] { return is_interrupted(work.world); };
+    command.cp.planned = [&](std::int64_t bytes, std::int64_t) { work.forecast.expect(command.file, std::max(read.bytes, bytes)); };
+    const auto found = compare_ranks(read.tensor, first, last, command.cp, command.holdout, [&](int rank, const CpIteration& now) {
         work.steps.show_iteration(
             fmt::format("rank {}, start {} of {}, iteration {}, fit {:.8f}", rank, now.start, now.starts, now.number, now.fit),
             {{"rank", rank}, {"start", now.start}, {"iteration", now.number}, {"fit", now.fit}}, false);
-    };
-    const auto result = cp_decompose(tensor, command.cp, progress);
-    const bool has_core = !command.cp.missing && command.cp.loss.kind == LossKind::gaussian;
-    const bool is_small = has_core && std::pow(static_cast<double>(rank), tensor.order()) <= most_core_elements;
-    const double consistency = is_small ? core_consistency(tensor, result.model) : std::numeric_limits<double>::quiet_NaN();
-    return rank_trial(rank, result.fit, result.starts, result.best_start, consistency);
-}
-
-/// All ranks of a range, and which one to take.
-template <class T, class Input>
-void compare_ranks(CpdCommand& command, FileWork& work, const ReadFile<Input>& read) {
-    const auto& console = work.console;
-    const auto [first, last] = parse_rank_range(command.ranks);
-    std::vector<RankTrial> trials;
-    command.cp.stop = [&] { return is_interrupted(work.world); };
-    for (int rank = first; rank <= last && !is_interrupted(work.world); ++rank)
-        trials.push_back(decompose_with_rank<T>(command, work, read.tensor, read.bytes, rank));
+    });
     work.steps.show("");
-    command.json ? console.out << ranks_json(trials).dump(2) << std::endl : (print_ranks(console.out, trials), console.out);
+    command.json ? console.out << ranks_json(found).dump(2) << std::endl : (print_ranks(console.out, found), console.out);
     end_if_interrupted(work.world, "no file was changed");
 }
 
@@ -244,7 +231,7 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
     print_warnings(console.err, read.warnings);
     if (!command.ranks.empty()) {
         if (!is_dense) steps.show("distributing nonzeros");
-        return compare_ranks<T>(command, work, read);
+        return show_ranks<T>(command, work, read);
     }
     const auto& output = command.output;
     const auto start = output.template start<T>(world);
@@ -304,12 +291,13 @@ int starts_of(const CpdCommand& command) {
 /// For a loss: all elements at once, or samples where zeros are not stored.
 std::string algorithm_for(const CpdCommand& command, bool is_dense) {
     if (command.app->count("--algorithm") > 0 || command.cp.loss.kind == LossKind::gaussian) return command.algorithm;
-    return is_dense || command.cp.missing ? "opt" : "sgd";
+    return is_dense || command.cp.missing || command.cp.loss.kind == LossKind::poisson ? "opt" : "sgd";
 }
 
 void run(CpdCommand& command, const Console& console) {
     command.cp.loss = parse_loss(command.loss);
     command.cp.starts = starts_of(command);
+    command.cp.init = inits.at(command.init);
     if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
     command.cp.constraints = command.constraints.of(ConstraintOptions::most_modes);        // the first forecast does not know the modes
     give_freed_memory_back();
@@ -352,6 +340,10 @@ Action declare_cpd(CLI::App& app) {
     auto* const ranks = app.add_option("--ranks", command->ranks, "compare all ranks from A to B: fits, starts, core consistency")
                             ->check(accepted_by([](const std::string& text) { parse_rank_range(text); }, "A:B"))
                             ->excludes(rank);
+    app.add_option("--holdout", command->holdout, "with --ranks: part of the known elements that is held out, 0 to below 1")
+        ->check(CLI::Range(0.0, 0.999999))
+        ->needs(ranks)
+        ->capture_default_str();
     app.add_option("--algorithm", command->algorithm,
                    "als, nn (no negative elements), opt (all factors at once) or sgd (likewise, by samples; sparse)")
         ->check(one_of({"als", "nn", "opt", "sgd"}, {"nonnegative"}))
@@ -366,7 +358,7 @@ Action declare_cpd(CLI::App& app) {
     app.add_option("--iterations,--max-iterations", cp.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    app.add_option("--tolerance", cp.tolerance, "stop when the fit changes by less than this times the fit; 0: never")
+    app.add_option("--tolerance", cp.tolerance, "stop when the fit is expected to change by less than this times itself and 1 - fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--regularization", cp.regularization, "weight of the squares of the factors")
@@ -377,6 +369,9 @@ Action declare_cpd(CLI::App& app) {
         app.add_option("--starts", command->starts, "from as many seeds, the best is kept; auto: up to 10 where these are short")
             ->check(accepted_by(check_starts, "N"))
             ->capture_default_str();
+    app.add_option("--init", command->init, "what the iterations begin with: random, sketched or hosvd")
+        ->check(one_of({"random", "sketched", "hosvd"}))
+        ->capture_default_str();
     declare_sparse(app, cp);
     auto* const perturbation =
         app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");

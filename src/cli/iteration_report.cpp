@@ -32,9 +32,9 @@ std::string stop_name(StopReason reason) {
     }
 }
 
-std::string stop_text(StopReason reason, double tolerance) {
+std::string stop_text(StopReason reason, const std::string& settled) {
     switch (reason) {
-    case StopReason::tolerance: return fmt::format("the fit changed by less than {:g} of itself", tolerance);
+    case StopReason::tolerance: return settled;
     case StopReason::iterations: return "all iterations are made (--iterations), but the tolerance is not reached";
     case StopReason::no_step: return "no step makes the residual smaller";
     case StopReason::zero_model: return "all components are zero";

@@ -14,8 +14,8 @@ namespace arges::cli {
 /// For JSON: "tolerance", "iterations", "no step", "zero model", "held out", "seconds", "diverged", "interrupted".
 std::string stop_name(StopReason reason);
 
-/// For tables: "the fit changed by less than 1e-05 of itself".
-std::string stop_text(StopReason reason, double tolerance);
+/// For tables. @param settled  what StopReason::tolerance means
+std::string stop_text(StopReason reason, const std::string& settled);
 
 /// Writes a line for each warning.
 void print_warnings(std::ostream& err, const std::vector<std::string>& warnings);

@@ -100,8 +100,9 @@ void print_result(std::ostream& out, const TuckerCommand& command, const TuckerR
     out << fmt::format("{:<28} {:.2f}\n", "compression", result.model.compression());
     out << fmt::format("{:<28} {}", "method", name_in(methods, result.method));
     if (result.iterations > 0)
-        out << fmt::format(", {} iterations, {:.4f} s each\n{:<28} {}", result.iterations, result.seconds_per_iteration, "stopped because",
-                           stop_text(result.stop_reason, command.tucker.tolerance));
+        out << fmt::format(
+            ", {} iterations, {:.4f} s each\n{:<28} {}", result.iterations, result.seconds_per_iteration, "stopped because",
+            stop_text(result.stop_reason, fmt::format("the fit changed by less than {:g} of itself", command.tucker.tolerance)));
     out << fmt::format("\n{:<28} {} {}\n", "distribution", result.distribution, result.grid);
     out << fmt::format("{:<28} {:.4f} s, {:.4f} s to compute the error\n", "seconds", result.seconds, figures.error_seconds);
     out << fmt::format("peak memory {} per rank, forecast {}\n", format_bytes(figures.peak), format_bytes(figures.forecast)) << std::flush;

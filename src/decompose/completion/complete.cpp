@@ -124,8 +124,8 @@ Baseline<T> take_baseline(const Communicator& comm, decompose::Distributed<T>& n
     result.different_values =
         std::ssize(decompose::different_values(comm, std::span<const T>(decompose::set_of(nonzeros, 0).values), rating_values));
     const bool are_asked = options.biases == CompletionBiases::on || (start && start->has_biases());
-    const bool may_be = !start && options.biases == CompletionBiases::detect && result.different_values <= rating_values &&
-                        least_repeated * result.different_values <= result.elements;
+    const bool may_be = !start && !options.nonnegative && options.biases == CompletionBiases::detect &&
+                        result.different_values <= rating_values && least_repeated * result.different_values <= result.elements;
     if (start && start->has_biases())
         found.biases = decompose::biases_of(comm, nonzeros.rows, *start);
     else if (are_asked || may_be || result.held_out > 0)
@@ -218,6 +218,9 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
         if (validation && options.holdout > 0)
             throw InvalidArgument("completion: elements to hold out are given, and a part of the tensor is to be held out; choose one");
         if (start) decompose::check_cp_start(source.lengths(), options.rank, start->lengths(), start->rank());
+        if (start && start->has_biases() && options.nonnegative)
+            throw InvalidArgument(
+                "completion: the model to start from has biases, and one without negative elements has none; start from a seed");
         if (start && start->has_biases() != (options.biases == CompletionBiases::on) && options.biases != CompletionBiases::detect)
             throw InvalidArgument(std::string("completion: the model to start from has ") + (start->has_biases() ? "" : "no ") +
                                   "biases; leave it to the model whether there are biases");

@@ -21,7 +21,7 @@ template <class T>
 class Als : public CompletionMethod<T> {
 public:
     Als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
-        : factors_(factors), regularization_(options.regularization),
+        : factors_(factors), regularization_(options.regularization), is_nonnegative_(options.nonnegative),
           updates_(factors.comm(), nonzeros.rows, factors.columns(), nonzeros.folds && factors.comm().size() > 1) {
         factors.comm().agree([&] {
             for (int m = 0; m < factors.order(); ++m) {
@@ -38,7 +38,8 @@ public:
         for (const auto& by_row : by_row_) {
             const auto& counts = factors_.counts(by_row.mode);
             updates_.run(by_row, factors_, factors_.communication_seconds(), [&](RowEquations& equations, std::int64_t row, T* numbers) {
-                equations.solve(regularization_ * counts[row], numbers);
+                const double penalty = regularization_ * counts[row];
+                is_nonnegative_ ? equations.improve_nonnegative(penalty, numbers) : equations.solve(penalty, numbers);
             });
             factors_.expand(by_row.mode);
         }
@@ -49,6 +50,7 @@ public:
 private:
     CompletionFactors<T>& factors_;
     double regularization_;
+    bool is_nonnegative_;
     RowUpdates<RowEquations, T> updates_;
     std::vector<RowElements<T>> by_row_;  // by mode
 };
@@ -89,9 +91,12 @@ public:
         used_rate_ = rate_;
         for (auto b : batch_order())
             for (const auto& by_row : batches_[b]) {
-                updates_.run(
-                    by_row, factors_, factors_.communication_seconds(),
-                    [&](const RowGradient& gradient, std::int64_t, T* numbers) { gradient.step(rate_, options_.regularization, numbers); });
+                updates_.run(by_row, factors_, factors_.communication_seconds(),
+                             [&](const RowGradient& gradient, std::int64_t, T* numbers) {
+                                 gradient.step(rate_, options_.regularization, numbers);
+                                 if (options_.nonnegative)
+                                     for (int c = 0; c < factors_.columns(); ++c) numbers[c] = std::max(numbers[c], T(0));
+                             });
                 factors_.expand(by_row.mode);
             }
         ++iterations_;

@@ -1,5 +1,6 @@
 // Completion by CCD++ (Yu, Hsieh, Si, Dhillon, ICDM 2012, for matrices; Karlsson, Kressner, Uschmajew, 2016, and Smith, Park, Karypis,
 // SC16, for tensors): one component after the other, with the residual kept. Elements stream by; a component is a few vectors.
+#include "base/math.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/elements.hpp"
@@ -28,7 +29,8 @@ template <class T>
 class Ccd : public CompletionMethod<T> {
 public:
     Ccd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
-        : factors_(factors), regularization_(options.regularization), folds_(nonzeros.folds && factors.comm().size() > 1) {
+        : factors_(factors), regularization_(options.regularization), is_nonnegative_(options.nonnegative),
+          folds_(nonzeros.folds && factors.comm().size() > 1) {
         const auto& comm = factors.comm();
         comm.agree([&] {
             auto& set = nonzeros.sets[0].nonzeros;
@@ -119,7 +121,7 @@ private:
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < rows.owned; ++i) {
             const double divisor = sums.row(i)[1] + regularization_ * counts[i];
-            if (divisor > 0) mine[i] = static_cast<T>(sums.row(i)[0] / divisor);
+            if (divisor > 0) mine[i] = static_cast<T>(is_nonnegative_ ? at_least_zero(sums.row(i)[0] / divisor) : sums.row(i)[0] / divisor);
         }
         watch.lap();
         expand_[mode]->expand({mine, rows.count(), 1, 1});
@@ -142,7 +144,7 @@ private:
 
     CompletionFactors<T>& factors_;
     double regularization_;
-    bool folds_;
+    bool is_nonnegative_, folds_;
     const int parts_ = omp_get_max_threads();
     Elements<T> residual_;
     std::vector<Buffer<T>> columns_;  // of the factors, one after the other, by mode

@@ -27,6 +27,8 @@ void check_completion_options(const CompletionOptions& options, std::int64_t ran
         refuse("there is no algorithm " + std::to_string(static_cast<int>(options.algorithm)) + "; use one of CompletionAlgorithm");
     if (options.biases > CompletionBiases::off)
         refuse("there are no biases " + std::to_string(static_cast<int>(options.biases)) + "; use one of CompletionBiases");
+    if (options.nonnegative && options.biases == CompletionBiases::on)
+        refuse("biases may be negative, and the model is not to be; leave them to the model, or leave nonnegative out");
     if (!(options.holdout >= 0) || !(options.holdout < 1)) refuse("the part to hold out must be from 0 to below 1");
     if (options.patience < 1) refuse("the patience is " + std::to_string(options.patience) + " iterations; there must be at least one");
     if (!(options.learning_rate > 0) || !(options.learning_rate < 2)) refuse("the learning rate must be between 0 and 2");
@@ -54,7 +56,7 @@ std::string completion_distribution(const CompletionOptions& options, std::int64
 std::uint64_t digest_of(const CompletionOptions& options) {
     Digest digest;
     digest.add(options.rank).add(options.algorithm).add(options.max_iterations).add(options.tolerance).add(options.regularization);
-    digest.add(options.biases);
+    digest.add(options.biases).add(options.nonnegative);
     digest.add(options.seed).add(options.holdout).add(options.patience).add(options.learning_rate).add(options.decay);
     digest.add(options.batches).add(options.distribution).add(options.grid).add(options.policy).add(options.rows);
     digest.add(options.partition_file).add(options.save_partition);

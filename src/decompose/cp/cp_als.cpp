@@ -123,6 +123,22 @@ private:
 
 bool is_settled(double fit, double change, double tolerance) { return tolerance > 0 && std::abs(change) <= tolerance * std::abs(fit); }
 
+void FitTrend::add(double fit) {
+    before_ = last_;
+    last_ = fit - fit_;
+    fit_ = fit;
+    ++count_;
+}
+
+bool FitTrend::is_settled(double tolerance, double epsilon) const {
+    constexpr double rounding = 4;  // of the squared residual, in epsilons
+    if (count_ < 2 || tolerance == 0) return false;
+    const double left = std::abs(1 - fit_), change = std::abs(last_), ratio = change / std::abs(before_);
+    if (change * left <= rounding * epsilon) return true;
+    const double allowed = tolerance * std::min(left, std::abs(fit_));
+    return change <= allowed && count_ > 2 && ratio < 1 && change * ratio / (1 - ratio) <= allowed;
+}
+
 double fit_of(double norm_squared, double model_squared, double inner) {
     constexpr double rounding = 1e-5;  // of single precision
     const double residual = norm_squared + model_squared - 2 * inner;
@@ -138,6 +154,7 @@ void alternate(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions&
                const std::function<double()>& iterate, bool fit_may_fall) {
     constexpr double rounding = std::is_same_v<T, float> ? 5e-3 : 1e-3;  // of the fit, near 1
     bool must_be_exact = false, was_exact = true;
+    FitTrend trend;
     for (int it = 1; it <= options.max_iterations; ++it) {
         const double before = state.fit;
         must_be_exact = must_be_exact || it == options.max_iterations;
@@ -149,7 +166,8 @@ void alternate(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions&
             throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " +
                         std::to_string(state.fit) + "; use a smaller rank, another seed, or a regularization");
         if (!after(it, state.fit)) return;
-        must_be_exact = is_settled(state.fit, state.fit - before, options.tolerance) || (must_be_exact && !was_exact);
+        trend.add(state.fit);
+        must_be_exact = trend.is_settled(options.tolerance, std::numeric_limits<T>::epsilon()) || (must_be_exact && !was_exact);
         was_exact = is_exact;
     }
 }

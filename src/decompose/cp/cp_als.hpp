@@ -16,8 +16,24 @@ struct IterationOptions {
     double regularization = 0;
 };
 
-/// Whether a fit has changed so little that iterations may end.
+/// Whether a fit, or an error, has changed so little that iterations may end.
 bool is_settled(double fit, double change, double tolerance);
+
+/// Fits of iterations, and how much they are still to change: changes are taken for a geometric series, as those of iterations that
+/// converge linearly are. Local.
+class FitTrend {
+public:
+    void add(double fit);
+    /// The last change, and what is to come, are less than the tolerance times the fit and times what is left, 1 - fit; or no more can be
+    /// told.
+    /// @param epsilon  of the elements: fits are not exact
+    bool is_settled(double tolerance, double epsilon) const;
+    double change() const { return last_; }
+
+private:
+    int count_ = 0;
+    double fit_ = 0, last_ = 0, before_ = 0;  // the last two changes
+};
 
 /// Called after each iteration with its number and the fit; what it returns says whether to go on.
 using AfterIteration = std::function<bool(int number, double fit)>;

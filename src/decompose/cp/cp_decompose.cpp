@@ -8,6 +8,7 @@
 #include "decompose/cp/constraints.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/cp_known.hpp"
+#include "decompose/cp/cp_start.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/cp/sparse_operator.hpp"
 #include "decompose/dense_memory.hpp"
@@ -156,17 +157,19 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         check_start(tensor.lengths(), options.rank, start);
     });
     const auto lengths = tensor.lengths();
-    const decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
+    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
     if (decompose::has_loss(options)) return decompose::decompose_elements<T>(source, gives_up, task);
     Stopwatch watch;
+    const auto hosvd = start ? decompose::HosvdStart<T>() : decompose::hosvd_start<T>(tensor, lengths, options);
+    if (hosvd.model) task.first = &*hosvd.model;
     auto request = decompose::request_of(options, options.rank);
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
     auto distributed = decompose::distribute_tensor<T>(source, gives_up, request);
     const auto& share = distributed.share;
-    const auto forecast =
-        decompose::checked_forecast(*source.world, source.title(), decompose::cp_memory(share, options, omp_get_max_threads()).peak(),
-                                    share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another format",
-                                    decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
+    const auto forecast = decompose::checked_forecast(
+        *source.world, source.title(), std::max(hosvd.bytes, decompose::cp_memory(share, options, omp_get_max_threads()).peak()),
+        share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another format",
+        decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const bool folds = distributed.nonzeros.folds;
     SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(options.format), options.rank);
     decompose::check_norm(source.title(), op.norm_squared());
@@ -212,14 +215,18 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
         check_dense(source.title(), tensor.extents(), options);
         check_start(tensor.extents(), options.rank, start);
     });
-    const decompose::CpTask<T> task{tensor.world(), source.title(), tensor.extents(), options, progress, start};
+    const auto lengths = tensor.extents();
+    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
     if (decompose::has_loss(options)) return decompose::decompose_block(tensor, task);
     Stopwatch watch;
+    const auto hosvd = start ? decompose::HosvdStart<T>() : decompose::hosvd_start<T>(tensor, lengths, options);
+    if (hosvd.model) task.first = &*hosvd.model;
     const auto plain = decompose::with_plain_blocks(tensor);
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = decompose::checked_forecast(
         *source.world, source.title(),
-        place.original_bytes + decompose::dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak(),
+        std::max(hosvd.bytes, place.original_bytes +
+                                  decompose::dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak()),
         source.shape().max_local_size() * std::int64_t{sizeof(T)}, "use more ranks, fewer components",
         decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
     const HostElements here(*plain.state());

@@ -7,11 +7,13 @@
 #include "comm/collective_call.hpp"
 #include "decompose/cp/cp_admm.hpp"
 #include "decompose/cp/cp_als.hpp"
+#include "decompose/cp/cp_start.hpp"
 #include "decompose/cp/element_loss.hpp"
 #include "decompose/stop.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <typeinfo>
@@ -22,7 +24,7 @@ namespace {
 
 constexpr int max_rank = 1024, max_starts = 1000;
 constexpr int most_short_starts = 10;
-constexpr int settled_steps = 3;                                  // of opt: a step of a line search may be short by chance
+constexpr int settled_steps = 3;                                  // of opt and sgd: a step may be short by chance
 constexpr double short_seconds = 10, seconds_per_product = 3e-9;  // all starts; of a nonzero with an element of a factor, slow machines too
 
 [[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("CP decomposition: " + text); }
@@ -70,9 +72,10 @@ public:
 private:
     bool note(CpResult<T>& result, int number, double fit, double loss) {
         const auto& spent = tensor_.seconds();
+        trend_.add(fit);
         CpIteration now{number,
                         fit,
-                        number == 1 ? fit : fit - last_fit_,
+                        trend_.change(),
                         watch_.lap(),
                         spent.mttkrp - before_.mttkrp,
                         spent.solve - before_.solve,
@@ -84,7 +87,6 @@ private:
                         options_.starts,
                         loss};
         before_ = spent;
-        last_fit_ = fit;
         auto& total = result.total;
         total.number = number;
         total.fit = fit;
@@ -100,8 +102,9 @@ private:
         was_exact_ = exact;
         result.perturbation_starts += now.step == CpStep::pairs ? 1 : 0;
         result.fits.push_back(fit);
-        settled_ = number > 1 && exact_twice && decompose::is_settled(fit, now.change, options_.tolerance) ? settled_ + 1 : 0;
-        const bool is_settled = settled_ >= (options_.algorithm == CpAlgorithm::opt ? settled_steps : 1);
+        settled_ = exact_twice && trend_.is_settled(options_.tolerance, std::numeric_limits<T>::epsilon()) ? settled_ + 1 : 0;
+        const bool is_uneven = options_.algorithm == CpAlgorithm::opt || options_.algorithm == CpAlgorithm::sgd;
+        const bool is_settled = settled_ >= (is_uneven ? settled_steps : 1);
         CollectiveCall::run_callback(tensor_.comm(), [&] {
             if (progress_) progress_(now, model_);
         });
@@ -118,7 +121,7 @@ private:
     const CpProgress<T>& progress_;
     const CpIterations<T>& iterate_;
     const std::function<CpModel<T>()>& model_;
-    double last_fit_ = 0;
+    FitTrend trend_;
     bool was_exact_ = true;
     int settled_ = 0;  // iterations in a row
     const Stopwatch& since_start_;
@@ -189,7 +192,14 @@ private:
         state_.emplace(CpState<T>{Factors<T>(tensor_, task_.options.seed + static_cast<std::uint64_t>(s)),
                                   std::vector<double>(task_.options.rank, 1), 0});
         if (task_.start) start_from(*task_.start, tensor_, *state_);
+        if (task_.first && s == 0) {
+            start_from(*task_.first, tensor_, *state_);
+            state_->is_given = false;
+        }
         if (s > 0) tensor_.forget_factors();
+        auto* const products = dynamic_cast<CpOperator<T>*>(&tensor_);
+        if (task_.options.init == CpInit::sketched && !task_.start && products)
+            sketch_factors(*products, *state_, task_.options.seed + static_cast<std::uint64_t>(s), wants_nonnegative(task_.options));
     }
 
     CpModel<T> model() { return state_->factors.model(task_.world, task_.lengths, state_->lambda, {}, false); }
@@ -250,7 +260,10 @@ static void check_loss(const CpOptions& options) {
     const bool takes_losses = options.algorithm == CpAlgorithm::opt || options.algorithm == CpAlgorithm::sgd;
     if (options.loss.kind != LossKind::gaussian && !takes_losses)
         refuse("the loss " + to_string(options.loss) + " is for opt and sgd; als and nonnegative find least squares");
+    if (options.init > CpInit::hosvd) refuse("there is no init " + std::to_string(static_cast<int>(options.init)) + "; use one of CpInit");
     if (!has_loss(options)) return;
+    if (options.init != CpInit::random)
+        refuse("starts by HOSVD and sketches are for squared residuals of tensors of which all elements are known; use random ones");
     if (options.pairwise_perturbation) refuse("pairwise perturbation is for tensors of which all elements are known; leave it out");
     if (options.format != "auto")
         refuse("elements with a loss, or some of which are missing, have a format of their own; leave the format out");
@@ -298,6 +311,7 @@ std::uint64_t digest_of(const CpOptions& options) {
         .add(options.pairwise_perturbation)
         .add(options.perturbation_threshold);
     digest.add(options.stop != nullptr).add(options.seconds).add(options.starts);
+    digest.add(options.init);
     digest.add(options.loss.kind).add(options.loss.parameter).add(options.missing);
     for (const auto& constraint : options.constraints) digest.add(constraint.kind).add(constraint.weight);
     return digest.value();

@@ -60,7 +60,8 @@ struct CpTask {
     const std::vector<std::int64_t>& lengths;
     const CpOptions& options;
     const CpProgress<T>& progress;
-    const CpModel<T>* start;  ///< null: none
+    const CpModel<T>* start;           ///< null: none
+    const CpModel<T>* first{nullptr};  ///< what the first start begins with instead of random factors; null: nothing
 };
 /// The iterations of an algorithm.
 template <class T>

@@ -1,6 +1,5 @@
 // L-BFGS over all factors at once (Nocedal and Wright, Numerical Optimization, algorithms 7.4 and 7.5), with a line search by bisection to
-// the weak Wolfe conditions. Bounds: elements that are zero and would become negative stay, directions are those of the others, and steps
-// are projected (Bertsekas, SIAM J. Control Optim. 20, 1982).
+// the weak Wolfe conditions. Elements that must not be negative are the squares of what is moved.
 #include "decompose/cp/lbfgs.hpp"
 
 #include "base/math.hpp"
@@ -28,34 +27,19 @@ class StepMemory {
 public:
     explicit StepMemory(const FactorObjective<T>& objective) : objective_(objective) {}
 
-    /// Minus the approximate inverse Hessian times the gradient, both in the elements that are not held.
-    /// @param gradient zero where elements are held @param held for each element; none: no element is
-    FactorVector<T> direction(const FactorVector<T>& gradient, const std::vector<char>& held) const {
+    /// Minus the approximate inverse Hessian times the gradient.
+    FactorVector<T> direction(const FactorVector<T>& gradient) const {
         FactorVector<T> d = gradient;
-        std::vector<std::size_t> used;
-        std::vector<double> product, weight(steps_.size());
-        for (std::size_t k = 0; k < steps_.size(); ++k) {
-            product.push_back(held.empty() ? steps_[k].product : objective_.dot(free(steps_[k].x, held), steps_[k].gradient));
-            if (held.empty() || product[k] > least_convexity * steps_[k].product) used.push_back(k);
-        }
-        for (auto at = used.rbegin(); at != used.rend(); ++at) {
-            const auto k = *at;
-            weight[k] = objective_.dot(steps_[k].x, d) / product[k];
+        std::vector<double> weight(steps_.size());
+        for (std::size_t k = steps_.size(); k-- > 0;) {
+            weight[k] = objective_.dot(steps_[k].x, d) / steps_[k].product;
             add(d, -weight[k], steps_[k].gradient);
-            d = free(std::move(d), held);
         }
-        double scale = 0;
-        if (used.empty()) {
-            scale = 1 / std::sqrt(objective_.dot(gradient, gradient));
-        } else {
-            const auto last = free(steps_[used.back()].gradient, held);
-            scale = product[used.back()] / objective_.dot(last, last);
-        }
+        const double scale = steps_.empty() ? 1 / std::sqrt(objective_.dot(gradient, gradient))
+                                            : steps_.back().product / objective_.dot(steps_.back().gradient, steps_.back().gradient);
         for (auto& v : d) v = static_cast<T>(scale * static_cast<double>(v));
-        for (auto k : used) {
-            add(d, weight[k] - objective_.dot(steps_[k].gradient, d) / product[k], steps_[k].x);
-            d = free(std::move(d), held);
-        }
+        for (std::size_t k = 0; k < steps_.size(); ++k)
+            add(d, weight[k] - objective_.dot(steps_[k].gradient, d) / steps_[k].product, steps_[k].x);
         for (auto& v : d) v = -v;
         return d;
     }
@@ -74,20 +58,12 @@ private:
         FactorVector<T> x, gradient;
         double product;
     };
-    static constexpr double least_convexity = 1e-8;
-
-    /// Zero where elements are held.
-    static FactorVector<T> free(FactorVector<T> x, const std::vector<char>& held) {
-        for (std::size_t i = 0; i < held.size(); ++i)
-            if (held[i] != 0) x[i] = T(0);
-        return x;
-    }
 
     const FactorObjective<T>& objective_;
     std::deque<Step> steps_;
 };
 
-/// A point that moves.
+/// A point that moves: the factors, or, where they must not be negative, their square roots.
 template <class T>
 class Descent {
 public:
@@ -97,29 +73,25 @@ public:
     void begin(const std::vector<double>& weights, const std::vector<std::int64_t>& sizes, bool scales_model) {
         const auto columns = std::ssize(weights);
         for (std::int64_t i = 0; i < sizes[0]; ++i) x_[i] *= static_cast<T>(weights[i % columns]);
-        if (objective_.is_bounded())
-            for (auto& v : x_) v = std::max(v, T(0));
-        value_ = objective_.evaluate(x_, gradient_);
+        if (objective_.is_bounded()) take_roots();
+        evaluate();
         if (!scales_model) return;
         const auto scales = factor_scales(objective_.best_scale(), static_cast<int>(sizes.size()));
         auto* v = x_.data();
         for (std::size_t m = 0; m < sizes.size(); ++m)
-            for (std::int64_t i = 0; i < sizes[m]; ++i, ++v) *v = static_cast<T>(scales[m] * static_cast<double>(*v));
-        value_ = objective_.evaluate(x_, gradient_);
+            for (std::int64_t i = 0; i < sizes[m]; ++i, ++v)
+                *v = static_cast<T>((objective_.is_bounded() ? std::sqrt(std::abs(scales[m])) : scales[m]) * static_cast<double>(*v));
+        evaluate();
     }
 
     /// Goes to a point where the function is smaller; false if there is none to be found.
     bool step() {
+        if (objective_.dot(gradient_, gradient_) == 0) return false;
         const auto before = x_, gradient_before = gradient_;
-        const auto held = held_elements();
-        auto free = gradient_;
-        for (std::size_t i = 0; i < held.size(); ++i)
-            if (held[i] != 0) free[i] = T(0);
-        if (objective_.dot(free, free) == 0) return false;
-        bool moved = line_search(memory_.direction(free, held));
+        bool moved = line_search(memory_.direction(gradient_));
         if (!moved) {
             memory_.forget();
-            moved = line_search(memory_.direction(free, held));
+            moved = line_search(memory_.direction(gradient_));
         }
         if (!moved) return false;
         auto step = x_, change = gradient_;
@@ -130,72 +102,57 @@ public:
     }
 
 private:
-    /// Those at the bound that would go beyond; none where there is no bound.
-    std::vector<char> held_elements() const {
-        std::vector<char> held;
-        if (!objective_.is_bounded()) return held;
-        held.resize(x_.size());
-        for (std::size_t i = 0; i < held.size(); ++i) held[i] = x_[i] <= T(0) && gradient_[i] > T(0) ? 1 : 0;
-        return held;
+    /// Of zeros there would be no way: they get a little.
+    void take_roots() {
+        constexpr double little = 1e-8;
+        const double size = std::sqrt(objective_.dot(x_, x_));
+        for (auto& v : x_) v = static_cast<T>(std::sqrt(std::max(static_cast<double>(v), little * size)));
     }
 
-    /// x = what is left of origin + step d within the bounds.
-    void move(const FactorVector<T>& origin, double step, const FactorVector<T>& d) {
+    /// Value and gradient at x.
+    double evaluate() {
+        if (!objective_.is_bounded()) return value_ = objective_.evaluate(x_, gradient_);
+        factors_.resize(x_.size());
+        for (std::size_t i = 0; i < x_.size(); ++i) factors_[i] = x_[i] * x_[i];
+        value_ = objective_.evaluate(factors_, gradient_);
+        for (std::size_t i = 0; i < x_.size(); ++i) gradient_[i] *= 2 * x_[i];
+        return value_;
+    }
+
+    double evaluate_at(const FactorVector<T>& origin, double step, const FactorVector<T>& d) {
         x_ = origin;
         add(x_, step, d);
-        if (objective_.is_bounded())
-            for (auto& v : x_) v = std::max(v, T(0));
-    }
-
-    /// Along the path of move(), where x is.
-    double slope(const FactorVector<T>& d) const {
-        if (!objective_.is_bounded()) return objective_.dot(gradient_, d);
-        auto path = d;
-        for (std::size_t i = 0; i < path.size(); ++i)
-            if (x_[i] <= T(0) && d[i] < T(0)) path[i] = T(0);
-        return objective_.dot(gradient_, path);
+        return evaluate();
     }
 
     /// Moves x along d to a point that meets the weak Wolfe conditions, by bisection; false if there is none to be found.
     bool line_search(const FactorVector<T>& d) {
-        const double slope_at_start = slope(d), start = value_;
+        const double slope_at_start = objective_.dot(gradient_, d), start = value_;
         if (!(slope_at_start < 0)) return false;  // nor where there is no gradient
-        const auto origin = x_, gradient = gradient_;
+        const auto origin = x_;
         double low = 0, high = 0, step = 1;
         for (int trial = 0; trial < max_line_search; ++trial) {
-            move(origin, step, d);
-            const double found = objective_.evaluate(x_, gradient_);
-            if (!(found <= start + sufficient_decrease * decrease(origin, gradient, step, slope_at_start))) {
+            const double found = evaluate_at(origin, step, d);
+            if (!(found <= start + sufficient_decrease * step * slope_at_start)) {
                 high = step;
-            } else if (slope(d) < curvature * slope_at_start) {
+            } else if (objective_.dot(gradient_, d) < curvature * slope_at_start) {
                 low = step;
-                value_ = found;
                 if (high == 0) {
                     step *= 2;
                     continue;
                 }
             } else {
-                value_ = found;
                 return true;
             }
             step = (low + high) / 2;
         }
-        move(origin, low, d);
-        value_ = objective_.evaluate(x_, gradient_);
+        evaluate_at(origin, low, d);
         return low > 0;
-    }
-
-    /// What the gradient at the origin lets expect.
-    double decrease(const FactorVector<T>& origin, const FactorVector<T>& gradient, double step, double slope_at_start) const {
-        if (!objective_.is_bounded()) return step * slope_at_start;
-        auto moved = x_;
-        add(moved, -1, origin);
-        return objective_.dot(gradient, moved);
     }
 
     FactorObjective<T>& objective_;
     StepMemory<T> memory_;
-    FactorVector<T> x_, gradient_;
+    FactorVector<T> x_, gradient_, factors_;
     double value_ = 0;
 };
 
