@@ -119,10 +119,10 @@ template <class T>
 void print_result(std::ostream& out, const CpdCommand& command, bool is_dense, const CpResult<T>& result, std::int64_t peak,
                   const MemoryForecast& forecast) {
     print_starts(out, result);
-    out << fmt::format(
-        "\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
-        result.seconds_per_iteration, result.setup_seconds, "stopped because",
-        stop_text(result.stop_reason, fmt::format("the fit will hardly change: by less than {:g} of itself and of 1 - fit", command.cp.tolerance)));
+    out << fmt::format("\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
+                       result.seconds_per_iteration, result.setup_seconds, "stopped because",
+                       stop_text(result.stop_reason, fmt::format("the fit will hardly change: by less than {:g} of itself and of 1 - fit",
+                                                                 command.cp.tolerance)));
     if (result.known > 0)
         out << fmt::format("{:<28} {:.10g}, sum over {} known elements\n", "loss " + command.loss, result.loss, with_commas(result.known));
     is_dense ? print_dense_result(out, result) : print_sparse_result(out, result);
@@ -358,7 +358,8 @@ Action declare_cpd(CLI::App& app) {
     app.add_option("--iterations,--max-iterations", cp.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    app.add_option("--tolerance", cp.tolerance, "stop when the fit is expected to change by less than this times itself and 1 - fit; 0: never")
+    app.add_option("--tolerance", cp.tolerance,
+                   "stop when the fit is expected to change by less than this times itself and 1 - fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--regularization", cp.regularization, "weight of the squares of the factors")

@@ -2,6 +2,7 @@
 #include "python/bindings.hpp"
 
 #include "arges/complete.hpp"
+#include "arges/cp_ranks.hpp"
 #include "arges/cpd.hpp"
 #include "arges/tucker.hpp"
 
@@ -87,21 +88,52 @@ void take_common(const nb::dict& given, Options& options) {
     options.algorithm = static_cast<decltype(options.algorithm)>(algorithm);
 }
 
+/// Options of cpd() and compare_ranks(). @throws InvalidArgument for texts of losses and constraints that are none
+CpOptions cp_options(const nb::dict& given) {
+    CpOptions options;
+    take_common(given, options);
+    int init = 0;
+    take(given, "grid", options.grid, "format", options.format, "pairwise_perturbation", options.pairwise_perturbation, "starts",
+         options.starts, "missing", options.missing, "init", init);
+    options.init = static_cast<CpInit>(init);
+    std::string loss;
+    take(given, "loss", loss);
+    options.loss = parse_loss(loss);
+    std::vector<std::string> constraints;
+    take(given, "constraints", constraints);
+    for (const auto& text : constraints) options.constraints.push_back(parse_constraint(text));
+    return options;
+}
+
+nb::list compare_cp_ranks(const AnyTensor& tensor, int first, int last, const nb::dict& given, double holdout, const nb::object& progress) {
+    return with_real(tensor, "compare_ranks", [&](const auto& own) {
+        const auto& world = own.world();
+        CpOptions options;
+        world.agree([&] { options = cp_options(given); });
+        const auto each = [&](int rank, const CpIteration& now) {
+            report(world, progress, [&] {
+                return named("rank", rank, "number", now.number, "fit", now.fit, "change", now.change, "seconds", now.seconds, "start",
+                             now.start);
+            });
+        };
+        const auto found = outside_interpreter([&] { return compare_ranks(own, first, last, options, holdout, each); });
+        nb::list trials;
+        for (const auto& trial : found.trials)
+            trials.append(named("rank", trial.rank, "fit", trial.fit, "starts", trial.starts, "near_best", trial.near_best, "agreement",
+                                trial.agreement, "core_consistency", trial.consistency, "held_out_rmse", trial.held_out_rmse,
+                                "held_out_spread", trial.held_out_spread, "seconds", trial.seconds, "recommended",
+                                trial.rank == found.recommended));
+        return trials;
+    });
+}
+
 nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
     return with_real(tensor, "cpd", [&]<template <class> class Kind, class T>(const Kind<T>& own) {
         const auto& world = own.world();
         CpOptions options;
         std::optional<CpModel<T>> first;
         world.agree([&] {
-            take_common(given, options);
-            take(given, "grid", options.grid, "format", options.format, "pairwise_perturbation", options.pairwise_perturbation, "starts",
-                 options.starts, "missing", options.missing);
-            std::string loss;
-            take(given, "loss", loss);
-            options.loss = parse_loss(loss);
-            std::vector<std::string> constraints;
-            take(given, "constraints", constraints);
-            for (const auto& text : constraints) options.constraints.push_back(parse_constraint(text));
+            options = cp_options(given);
             first = model_from<T>(world, start);
         });
         const auto each = [&](const CpIteration& now, const auto&) {
@@ -168,8 +200,8 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
                 take(given, "biases", biases);
                 options.biases = static_cast<CompletionBiases>(biases);
                 if (validation != nullptr) held.emplace(*validation);
-                take(given, "holdout", options.holdout, "patience", options.patience, "learning_rate", options.learning_rate, "decay",
-                     options.decay, "batches", options.batches);
+                take(given, "nonnegative", options.nonnegative, "holdout", options.holdout, "patience", options.patience, "learning_rate",
+                     options.learning_rate, "decay", options.decay, "batches", options.batches);
                 first = model_from<T>(world, start);
             });
             const auto each = [&](const CompletionIteration& now, const auto&) {
@@ -195,6 +227,8 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
 
 void bind_decompositions(nb::module_& module) {
     module.def("cpd", &cpd, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none());
+    module.def("compare_ranks", &compare_cp_ranks, nb::arg("tensor"), nb::arg("first"), nb::arg("last"), nb::arg("options"),
+               nb::arg("holdout"), nb::arg("progress").none());
     module.def("tucker", &tucker, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none());
     module.def("complete", &completion, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none(),
                nb::arg("validation").none());

@@ -81,7 +81,7 @@ struct WholeModel {
             for (std::size_t m = 0; m < factors.size(); ++m)
                 wanted *= std::pow(weighted(tensor, m, r), 0.5 / static_cast<double>(factors.size()));
             for (std::size_t m = 0; m < factors.size(); ++m) {
-                const double scale = wanted / std::sqrt(weighted(tensor, m, r));
+                const double scale = wanted == 0 ? 0 : wanted / std::sqrt(weighted(tensor, m, r));
                 for (auto& row : factors[m]) row[r] *= scale;
             }
         }
@@ -129,7 +129,18 @@ std::vector<std::size_t> elements_of(const Nonzeros<double>& tensor, std::size_t
     return result;
 }
 
-void als_oracle(const Nonzeros<double>& tensor, double regularization, WholeModel& model) {
+/// Five rounds of coordinate descent over the elements of a row, none below zero.
+std::vector<double> descended(const Matrix& a, const std::vector<double>& b, std::vector<double> row) {
+    for (int round = 0; round < 5; ++round)
+        for (std::size_t c = 0; c < row.size(); ++c) {
+            double slope = -b[c];
+            for (std::size_t r = 0; r < row.size(); ++r) slope += a[c][r] * row[r];
+            if (a[c][c] > 0) row[c] = std::max(0.0, row[c] - slope / a[c][c]);
+        }
+    return row;
+}
+
+void als_oracle(const Nonzeros<double>& tensor, double regularization, bool is_nonnegative, WholeModel& model) {
     const auto n = model.columns();
     for (std::size_t m = 0; m < model.factors.size(); ++m)
         for (std::size_t row = 0; row < model.factors[m].size(); ++row) {
@@ -144,12 +155,12 @@ void als_oracle(const Nonzeros<double>& tensor, double regularization, WholeMode
                     right[r] += tensor.values[x] * model.h(tensor, x, m, r);
                     for (std::size_t c = 0; c < n; ++c) equations[r][c] += model.h(tensor, x, m, r) * model.h(tensor, x, m, c);
                 }
-            model.factors[m][row] = solved(equations, right);
+            model.factors[m][row] = is_nonnegative ? descended(equations, right, model.factors[m][row]) : solved(equations, right);
         }
     model.balance(tensor);
 }
 
-void ccd_oracle(const Nonzeros<double>& tensor, double regularization, WholeModel& model) {
+void ccd_oracle(const Nonzeros<double>& tensor, double regularization, bool is_nonnegative, WholeModel& model) {
     for (auto r : decompose::falling_weights(model.weights()))
         for (std::size_t m = 0; m < model.factors.size(); ++m) {
             auto after = model.factors[m];
@@ -161,7 +172,7 @@ void ccd_oracle(const Nonzeros<double>& tensor, double regularization, WholeMode
                     sum += (tensor.values[x] - model.at(tensor, x) + model.factors[m][row][r] * h) * h;
                     divisor += h * h;
                 }
-                if (divisor > 0) after[row][r] = sum / divisor;
+                if (divisor > 0) after[row][r] = is_nonnegative ? std::max(0.0, sum / divisor) : sum / divisor;
             }
             model.factors[m] = after;
         }
@@ -225,7 +236,7 @@ Planted planted(std::vector<std::int64_t> lengths, int rank, double part) {
     return result;
 }
 
-TEST(Completion, StepsAreThoseOfTheOracle) {
+void check_steps(bool is_nonnegative) {
     const World world;
     for (const auto& whole : some_tensors())
         for (const auto algorithm : {CompletionAlgorithm::als, CompletionAlgorithm::ccd})
@@ -233,6 +244,7 @@ TEST(Completion, StepsAreThoseOfTheOracle) {
                 const auto X = tensor_of(world, whole);
                 auto options = small(algorithm);
                 options.distribution = distribution;
+                options.nonnegative = is_nonnegative;
                 options.max_iterations = 1;
                 const auto first = complete(X, options);
                 auto model = WholeModel::of(first.model);
@@ -240,7 +252,7 @@ TEST(Completion, StepsAreThoseOfTheOracle) {
                 EXPECT_NEAR(first.losses[0], model.loss(whole, 0.1), 1e-9 * first.losses[0]);
                 EXPECT_NEAR(first.rmse, std::sqrt(model.squares(whole) / static_cast<double>(whole.count())), 1e-9 * first.rmse + 1e-12);
                 const auto second = complete(X, options, {}, &first.model);
-                algorithm == CompletionAlgorithm::als ? als_oracle(whole, 0.1, model) : ccd_oracle(whole, 0.1, model);
+                (algorithm == CompletionAlgorithm::als ? als_oracle : ccd_oracle)(whole, 0.1, is_nonnegative, model);
                 const auto found = WholeModel::of(second.model);
                 EXPECT_NEAR(second.losses[0], model.loss(whole, 0.1), 1e-8 * model.loss(whole, 0.1)) << distribution;
                 double largest = 0;
@@ -248,6 +260,48 @@ TEST(Completion, StepsAreThoseOfTheOracle) {
                 for (std::size_t x = 0; x < whole.values.size(); ++x)
                     ASSERT_NEAR(found.at(whole, x), model.at(whole, x), 1e-6 * largest) << distribution;
             }
+}
+
+TEST(Completion, StepsAreThoseOfTheOracle) { check_steps(false); }
+TEST(Completion, StepsWithoutNegativeElementsAreThoseOfTheOracle) { check_steps(true); }
+
+/// Whatever the values are, and of a part of a planted model all of it is found.
+TEST(Completion, FindsFactorsWithoutNegativeElements) {
+    const World world;
+    const auto is_nonnegative = [](const CpModel<double>& model) {
+        bool all = std::all_of(model.lambda().begin(), model.lambda().end(), [](double weight) { return weight >= 0; });
+        for (int m = 0; m < model.order(); ++m)
+            for (double element : model.factor(m)) all = all && element >= 0;
+        return all && !model.has_biases();
+    };
+    for (const auto algorithm : every_algorithm) {
+        auto options = small(algorithm, 3, 0.05);
+        options.nonnegative = true;
+        options.biases = CompletionBiases::detect;
+        options.max_iterations = 15;
+        for (const auto& whole : some_tensors()) {
+            const auto result = complete(tensor_of(world, whole), options);
+            EXPECT_TRUE(is_nonnegative(result.model));
+            for (std::size_t i = 1; i < result.losses.size(); ++i) EXPECT_LE(result.losses[i], result.losses[i - 1] * (1 + 1e-12));
+        }
+    }
+    Nonzeros<double> known = planted({14, 12, 9}, 2, 0.5).known;
+    for (std::size_t x = 0; x < known.values.size(); ++x) {
+        known.values[x] = 0;
+        for (int r = 0; r < 2; ++r) {
+            double product = 1;
+            for (std::size_t m = 0; m < 3; ++m) product *= decompose::start_value(3, static_cast<int>(m), known.indices[m][x], r);
+            known.values[x] += product;
+        }
+    }
+    auto options = small(CompletionAlgorithm::als, 2, 0);
+    options.nonnegative = true;
+    options.max_iterations = 300;
+    options.holdout = 0.1;
+    options.patience = 1000;
+    const auto result = complete(tensor_of(world, known), options);
+    EXPECT_TRUE(is_nonnegative(result.model));
+    EXPECT_LT(result.held_out_rmse, 1e-3);
 }
 
 TEST(Completion, LossesAreTheSameOnAnyNumberOfRanksAndThreads) {
@@ -436,6 +490,8 @@ TEST(Completion, RefusesWhatMakesNoSense) {
         "all would be held out", [](auto& options) { options.holdout = 1 - 1e-12; }, X);
     refuses(
         "patience", [](auto& options) { options.patience = 0; }, X);
+    refuses(
+        "biases may be negative", [](auto& options) { options.nonnegative = true, options.biases = CompletionBiases::on; }, X);
     refuses(
         "learning rate", [](auto& options) { options.learning_rate = 2; }, X);
     refuses(

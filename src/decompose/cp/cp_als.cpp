@@ -131,10 +131,9 @@ void FitTrend::add(double fit) {
 }
 
 bool FitTrend::is_settled(double tolerance, double epsilon) const {
-    constexpr double rounding = 4;  // of the squared residual, in epsilons
     if (count_ < 2 || tolerance == 0) return false;
     const double left = std::abs(1 - fit_), change = std::abs(last_), ratio = change / std::abs(before_);
-    if (change * left <= rounding * epsilon) return true;
+    if (change * left <= epsilon) return true;  // the rounding of the squared residual
     const double allowed = tolerance * std::min(left, std::abs(fit_));
     return change <= allowed && count_ > 2 && ratio < 1 && change * ratio / (1 - ratio) <= allowed;
 }

@@ -129,6 +129,7 @@ def table(rows: dict[str, Any]) -> str:
 
 _CP_ALGORITHMS = {"als": 0, "nonnegative": 1, "opt": 2, "sgd": 3}
 _COMPLETION_ALGORITHMS = {"als": 0, "ccd": 1, "sgd": 2}
+_INITS = {"random": 0, "sketched": 1, "hosvd": 2}
 _BIASES = {"auto": 0, "on": 1, "off": 2}
 _TUCKER_METHODS = {"auto": 0, "hosvd": 1, "st_hosvd": 2, "hooi": 3}
 
@@ -166,7 +167,30 @@ def _starts(starts: int | None, seed: int | None) -> int:
 def _algorithm_for(loss: str, missing: bool, tensor: Tensor) -> str:
     if loss == "gaussian":
         return "als"
-    return "sgd" if tensor.is_sparse and not missing else "opt"
+    return "sgd" if tensor.is_sparse and not missing and loss != "poisson" else "opt"
+
+
+def _cp_options(
+    own: Tensor,
+    rank: int,
+    algorithm: str | None,
+    loss: str,
+    missing: bool,
+    max_iterations: int,
+    tolerance: float,
+    seed: int | None,
+    starts: int | None,
+    init: str,
+    regularization: float,
+    seconds: float | None,
+    constraints: Constraint | Mapping[int, Constraint] | Sequence[Constraint] | None,
+) -> dict[str, Any]:
+    return dict(
+        rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm or _algorithm_for(loss, missing, own)), loss=str(loss), missing=bool(missing),
+        max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance), seed=whole("seed", 1 if seed is None else seed),
+        starts=_starts(starts, seed), init=_chosen(_INITS, init), regularization=float(regularization), seconds=_seconds(seconds),
+        constraints=_constraints(constraints, own.ndim),
+    )  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -230,9 +254,10 @@ def cpd(
     loss: str = "gaussian",
     missing: bool = False,
     max_iterations: int = 50,
-    tolerance: float = 1e-5,
+    tolerance: float = 1e-4,
     seed: int | None = None,
     starts: int | None = None,
+    init: str = "random",
     regularization: float = 0,
     seconds: float | None = None,
     start: CpModel | None = None,
@@ -248,10 +273,11 @@ def cpd(
     """A CP decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
     rank: number of components. algorithm: "als", "nonnegative", "opt" or "sgd" (sparse tensors, by samples); None: "als", of other losses than
-    "gaussian" "opt", or "sgd" of sparse tensors whose zeros count. loss: what is minimized over the elements: "gaussian", "poisson", "poisson-log", "bernoulli-odds",
+    "gaussian" "opt", or "sgd" of sparse tensors whose zeros count and whose loss is not "poisson". loss: what is minimized over the elements: "gaussian", "poisson", "poisson-log", "bernoulli-odds",
     "bernoulli-logit", "gamma", "rayleigh", "huber=DELTA", "negative-binomial=R", "beta=B". missing: elements that are not stored, of dense tensors NaN, are unknown; else they are
-    zeros, and NaN is refused. tolerance: stops when the fit changes by less than this times
-    itself. starts: so many starts are made, from seed, seed + 1, ..., and the best is kept; None: one where there is a seed or a start, else up to
+    zeros, and NaN is refused. tolerance: stops when the fit will change by less than this times
+    itself and times what is left, 1 - fit, by its last changes. init: what iterations begin with: "random", "sketched" (bases of random products of the
+    tensor with its factors) or "hosvd" (leading singular vectors; of the first start); the latter for squared residuals of tensors without missing elements. starts: so many starts are made, from seed, seed + 1, ..., and the best is kept; None: one where there is a seed or a start, else up to
     10 where these are short. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
     file to which the distribution of a sparse tensor is saved, for partition_file of another run on as many ranks. pairwise_perturbation: for
     dense tensors. seconds: no further iteration begins when the iterations have taken so long. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
@@ -267,13 +293,51 @@ def cpd(
     own = _real(tensor)
     options = own.world.agree(
         lambda: dict(
-            rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm or _algorithm_for(loss, missing, own)), loss=str(loss), missing=bool(missing), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
-            seed=whole("seed", 1 if seed is None else seed), starts=_starts(starts, seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format, seconds=_seconds(seconds),
-            partition_file=str(partition_file), save_partition=str(save_partition),
-            pairwise_perturbation=bool(pairwise_perturbation), constraints=_constraints(constraints, own.ndim),
+            _cp_options(own, rank, algorithm, loss, missing, max_iterations, tolerance, seed, starts, init, regularization, seconds, constraints),
+            distribution=distribution, grid=grid, format=format, partition_file=str(partition_file), save_partition=str(save_partition),
+            pairwise_perturbation=bool(pairwise_perturbation),
         )
     )  # fmt: skip
     return _cp_model("cpd", own, options, progress, start)
+
+
+def compare_ranks(
+    tensor: Any,
+    ranks: Sequence[int],
+    *,
+    holdout: float = 0,
+    algorithm: str | None = None,
+    loss: str = "gaussian",
+    missing: bool = False,
+    max_iterations: int = 50,
+    tolerance: float = 1e-4,
+    seed: int | None = None,
+    starts: int | None = None,
+    init: str = "random",
+    regularization: float = 0,
+    seconds: float | None = None,
+    constraints: Constraint | Mapping[int, Constraint] | Sequence[Constraint] | None = None,
+    progress: Progress | bool | None = None,
+) -> list[dict[str, Any]]:
+    """CP decompositions with each rank from the smallest to the largest of `ranks`, to choose one. Collective.
+
+    Returns for each a dict of rank, fit, starts, near_best (starts whose fit is within 0.001 of the best), agreement (mean score of the best start with
+    these), core_consistency (in percent), held_out_rmse, held_out_spread, seconds and recommended, which is True of one rank at most: the largest whose
+    core is consistent to 50 % and whose starts agree to 0.8; where elements are held out, at most the smallest whose error of them is the least but for
+    its spread. Numbers that there are not are NaN. holdout: part of the known elements that is held out of one more decomposition, of dense tensors, and
+    of sparse ones with missing=True. Others as for cpd(). Raises InvalidArgument for options that do not fit.
+    """
+    own = _real(tensor)
+    given = own.world.agree(
+        lambda: (
+            min(whole("ranks", r) for r in ranks),
+            max(whole("ranks", r) for r in ranks),
+            _cp_options(own, 1, algorithm, loss, missing, max_iterations, tolerance, seed, starts, init, regularization, seconds, constraints),
+            float(holdout),
+        )
+    )
+    with progress_shown(progress, "compare_ranks", own.world.rank) as shown:
+        return list(_core.compare_ranks(own._h, *given, shown))
 
 
 def complete(
@@ -285,6 +349,7 @@ def complete(
     tolerance: float = 1e-5,
     regularization: float = 0.1,
     biases: str = "auto",
+    nonnegative: bool = False,
     seed: int = 1,
     holdout: float = 0,
     validation: Any = None,
@@ -306,7 +371,8 @@ def complete(
     means, InvalidArgument is raised: give them "refuse", "keep_first", "keep_last", or "mean" of a file; or duplicates="sum" here.
 
     algorithm: "als", "ccd" (CCD++) or "sgd". regularization: a penalty for each element, in any unit; 0 for exact data. biases: whether an element of
-    the model is the mean, a bias for each row and the part of the components: "on", "off", or "auto": for ratings, or as start has it.
+    the model is the mean, a bias for each row and the part of the components: "on", "off", or "auto": for ratings, or as start has it. nonnegative:
+    factors have no negative element, and there are no biases.
     holdout: part of the elements that is held out of the fit; the model is then that which fits them best. validation: a sparse tensor whose elements
     are held out instead. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes,
     duplicates, has_biases; held_out_mean_rmse, that of predicting fitted_mean, the mean of the fitted elements, and held_out_bias_rmse, that of mean and
@@ -318,7 +384,7 @@ def complete(
     options = own.world.agree(
         lambda: dict(
             rank=whole("rank", rank), algorithm=_chosen(_COMPLETION_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
-            regularization=float(regularization), biases=_chosen(_BIASES, biases), seed=whole("seed", seed), holdout=float(holdout), patience=whole("patience", patience),
+            regularization=float(regularization), biases=_chosen(_BIASES, biases), nonnegative=bool(nonnegative), seed=whole("seed", seed), holdout=float(holdout), patience=whole("patience", patience),
             learning_rate=float(learning_rate), decay=float(decay), batches=whole("batches", batches), distribution=distribution,
             partition_file=str(partition_file), save_partition=str(save_partition), seconds=_seconds(seconds),
         )
