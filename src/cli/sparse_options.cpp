@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "cli/conversions.hpp"
 #include "cli/program.hpp"
+#include "cli/progress.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
@@ -47,7 +48,12 @@ void FileCommand::declare_drop(CLI::App& of) {
 }
 
 AnyTensor FileCommand::read_stored(const World& at, ElementType type, bool is_dense, ReadReport& report) const {
-    if (!is_dense) return read_sparse(type, at, file, read_options(), report);
+    if (!is_dense) {
+        StepLine steps(at, progress);
+        auto options = read_options();
+        options.progress = [&](double done) { steps.show("reading " + file, done); };
+        return read_sparse(type, at, file, options, report);
+    }
     static const std::map<std::string, MissingElements> kinds{
         {"zero", MissingElements::zeros}, {"nan", MissingElements::nan}, {"none", MissingElements::none}};
     return read_known_elements(type, at, file, kinds.at(dropped_), report);
