@@ -6,7 +6,6 @@
 #include "comm/collective_call.hpp"
 #include "decompose/completion/model_elements.hpp"
 #include "decompose/model_arguments.hpp"
-#include "interface/world/call_arguments.hpp"
 #include "interface/world/world_state.hpp"
 #include "io/table/query_table.hpp"
 
