@@ -81,9 +81,8 @@ void run(PredictCommand& command, const Console& console) {
     command.outputs.keep_inputs({command.file, ids_file, (std::filesystem::path(command.model) / "description.json").string()});
     command.outputs.claim(world, command.output);
     const auto model = load_model<double>(world, command.model);
-    const auto base = command.base == "detect" ? IndexBase::detect : command.base == "zero" ? IndexBase::zero : IndexBase::one;
     const auto report = command.is_table() ? predict_table(model, command.file, ids_file, command.table.read_options(), command.output)
-                                           : predict_file(model, command.file, command.output, base);
+                                           : predict_file(model, command.file, command.output, index_base_of(command.base));
     if (command.json) {
         print_json(console.out, command, model, report);
     } else if (!command.output.empty()) {
@@ -107,9 +106,7 @@ Action declare_predict(CLI::App& app) {
            ".csv, .tsv, also .gz, or - (standard input)")
         ->required();
     app.add_option("-o,--output", command->output, "file for indices or ids and predicted values; if not given, they are printed");
-    app.add_option("--base", command->base, "what the text calls the first index: one, zero, or detect (zero if an index 0 occurs)")
-        ->check(one_of({"detect", "zero", "one"}))
-        ->capture_default_str();
+    declare_base(app, command->base);
     command->app = &app;
     command->table.declare(app, "table: column of values, which the predictions are compared with");
     app.add_flag("--json", command->json, "print one JSON object, and no predictions");
