@@ -138,7 +138,8 @@ IdTable::Slot IdTable::slot_of(std::string_view id, std::uint64_t hash) {
 }
 
 bool IdTable::has(const Slot& slot, const Slot& wanted, std::string_view id) const {
-    if (slot.hash != wanted.hash || slot.bytes != wanted.bytes || slot.head != wanted.head) return false;
+    if (slot.hash != wanted.hash || slot.bytes != wanted.bytes) return false;
+    if (slot.head[0] != wanted.head[0] || slot.head[1] != wanted.head[1]) return false;  // by words, without a call of memcmp
     return id.size() <= head_bytes || this->id(std::int64_t{slot.number} - 1) == id;
 }
 
