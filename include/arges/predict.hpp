@@ -4,13 +4,14 @@
 
 #include "arges/cpd.hpp"
 #include "arges/sparse_io.hpp"
-#include "arges/table_io.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace arges {
+
+struct TableOptions;
 
 /// Elements of a model at indices, of each rank others: the mean and biases, where the model has them, and the part of the components. In a
 /// row that the model does not have, because no element of it was fitted, the bias and the part of the components are 0. Collective.

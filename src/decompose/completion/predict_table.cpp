@@ -1,6 +1,7 @@
 // Elements of models at the ids of a table.
 #include "arges/error.hpp"
 #include "arges/predict.hpp"
+#include "arges/table_io.hpp"
 #include "base/csv_field.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
