@@ -11,6 +11,8 @@
 
 namespace arges {
 
+struct TableOptions;
+
 /// Elements of a model at indices, of each rank others: the mean and biases, where the model has them, and the part of the components. In a
 /// row that the model does not have, because no element of it was fitted, the bias and the part of the components are 0. Collective.
 /// @param model   of cp_decompose(), complete() or load_model()
@@ -29,6 +31,9 @@ struct PredictionReport {
     bool has_values = false;       ///< the file has a value beside the indices
     double rmse = 0;               ///< root of the mean squared difference between these and the model
     std::string text{};            ///< on rank 0, where there is no output: what it would have
+    std::int64_t skipped = 0;      ///< of a table: rows with empty fields that were left out
+    /// Of a table: by mode, in how many rows there is an id that the model does not know.
+    std::vector<std::int64_t> unknown_ids{};
 };
 
 /// Predicts the elements whose indices a text has on its lines, with a value behind them, or without on all lines, separated by blanks or
@@ -41,5 +46,19 @@ struct PredictionReport {
 template <class T>
 PredictionReport predict_file(const CpModel<T>& model, const std::string& path, const std::string& output,
                               IndexBase base = IndexBase::detect);
+
+/// Predicts the elements that the rows of a table stand for: their ids are those of the table that the tensor was made of. A row with an id
+/// that the model does not know is one of a row that it does not have, see predict(). Collective.
+/// @param model   as of predict()
+/// @param path    the table, as of read_table()
+/// @param ids     file of the model's ids, see ids_path()
+/// @param options how to read the table; without columns they are those that the modes are called by, and a column without a unit of time
+///                has that of its mode; with a value the model is compared with that column
+/// @param output  gets a table of the columns that make modes, that of the values, and the model's element in a column `predicted`, in the
+///                order of the table, with its delimiter; empty: no file
+/// @throws InvalidArgument on every rank as read_table(), if there are no ids or those of another tensor, or if a file cannot be written
+template <class T>
+PredictionReport predict_table(const CpModel<T>& model, const std::string& path, const std::string& ids, const TableOptions& options,
+                               const std::string& output);
 
 }  // namespace arges

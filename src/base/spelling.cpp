@@ -26,8 +26,11 @@ int spelling_distance(const std::string& a, const std::string& b) {
 std::string nearest_word(const std::string& word, const std::vector<std::string>& words) {
     std::pair<int, std::string> nearest{static_cast<int>(word.size()), ""};
     for (const auto& other : words) nearest = std::min(nearest, {spelling_distance(word, other), other});
-    const bool is_beginning = word.size() >= 2 && nearest.second.starts_with(word);
-    return is_beginning || 3 * nearest.first <= static_cast<int>(word.size()) ? nearest.second : "";
+    const auto begun = std::find_if(words.begin(), words.end(), [&](const auto& other) {
+        return word.size() >= 2 && other.size() < 2 * word.size() && other.starts_with(word);
+    });
+    if (begun != words.end()) return *begun;
+    return 3 * nearest.first <= static_cast<int>(word.size()) ? nearest.second : "";
 }
 
 }  // namespace arges

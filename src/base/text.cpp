@@ -1,5 +1,7 @@
 #include "base/text.hpp"
 
+#include "base/text_width.hpp"
+
 #include <cxxabi.h>
 
 #include <cstdio>
@@ -9,12 +11,12 @@
 namespace arges {
 
 std::string pad(std::string text, std::size_t width) {
-    if (text.size() < width) text.append(width - text.size(), ' ');
+    if (const auto taken = text_width(text); taken < width) text.append(width - taken, ' ');
     return text;
 }
 
 std::string pad_left(std::string text, std::size_t width) {
-    if (text.size() < width) text.insert(0, width - text.size(), ' ');
+    if (const auto taken = text_width(text); taken < width) text.insert(0, width - taken, ' ');
     return text;
 }
 

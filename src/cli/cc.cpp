@@ -43,6 +43,7 @@ struct CcCommand {
     bool dry = false;
     PlannedMachine machine{};
     int diis_vectors = 8;
+    double seconds = 0;
     std::string checkpoint;
     int checkpoint_interval = 5;
     bool restart = false;
@@ -55,7 +56,7 @@ struct CcCommand {
 
     chemistry::CcOptions options() const {
         return {chemistry::parse_method(method),
-                {max_iterations, tolerance, diis_vectors},
+                {max_iterations, tolerance, diis_vectors, seconds},
                 {checkpoint, checkpoint_interval, restart},
                 {parse_frozen_core(frozen_core).value_or(0), frozen_virtuals},
                 !parse_frozen_core(frozen_core),
@@ -205,6 +206,7 @@ Action declare_cc(CLI::App& app) {
     app.add_option("--diis", command->diis_vectors, "iterations kept for convergence acceleration; 0: without")
         ->check(CLI::Range(0, 100))
         ->capture_default_str();
+    declare_seconds(app, command->seconds, "that is an error, and with --checkpoint, --restart goes on");
     app.add_option("--frozen-core", command->frozen_core,
                    "number of doubly occupied orbitals to leave out, the first ones; or auto: inner shells, below -2 "
                    "hartree")

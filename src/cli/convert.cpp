@@ -5,15 +5,16 @@
 #include "base/text.hpp"
 #include "cli/conversions.hpp"
 #include "cli/outputs.hpp"
+#include "cli/progress.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/table_options.hpp"
 #include "cli/world_options.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -31,15 +32,14 @@ struct ConvertCommand : FileCommand {
     std::string maps;
     std::string model = "fine";
     bool compact = false;
-    TableOptions table{};
-    std::string header = "auto", quotes = "yes";
+    TableCommand table{};
     Outputs outputs{};
     std::optional<double> core_energy{};
 
     /// Of the maps.
     std::string folder() const { return maps.empty() ? std::filesystem::path(output).parent_path().string() : maps; }
     std::string map(std::size_t mode) const { return (std::filesystem::path(folder()) / fmt::format("mode_{}.map", mode)).string(); }
-    bool is_table() const { return !table.columns.empty() || is_table_name(file) || file == "-"; }
+    bool is_table() const { return !table.options.columns.empty() || is_table_name(file) || file == "-"; }
     IndexBase written_base() const { return output_base == "zero" ? IndexBase::zero : IndexBase::one; }
 };
 
@@ -148,47 +148,24 @@ void run_hypergraph(ConvertCommand& command, const Console& console) {
     convert_to_hypergraph(world, {command.file, command.output, command.model, command.read_options()}, command.json, console.out);
 }
 
-/// What tables alone have.
-const std::initializer_list<const char*> of_tables{"--columns", "--value", "--delimiter", "--header", "--quotes", "--skip-empty"};
-
 void run_table(ConvertCommand& command, const Console& console) {
     refuse_options(*command.app, {"--base", "--lengths", "--compact", "--maps", "--model", "--core-energy", "--drop"},
                    command.file + " is a table, and this is for tensors");
     if (is_hypergraph_name(command.output) || chemistry::is_integral_name(command.output))
         throw CLI::ValidationError(command.output + ": of a table a tensor is made; end the name with .atns or .tns");
     const World world = command.world.make_world();
-    if (command.table.columns.empty())
+    if (command.table.options.columns.empty())
         throw CLI::ValidationError(command.file == "-" ? "--columns: of a table on standard input, say which columns make modes"
                                                        : command.file + ": this is a table; say which columns make modes: " +
                                                              conversion_line(world, command.file));
-    static const std::map<std::string, TableHeader> headers{
-        {"auto", TableHeader::detect}, {"yes", TableHeader::yes}, {"no", TableHeader::no}};
-    command.table.header = headers.at(command.header);
-    command.table.has_quotes = command.quotes == "yes";
-    command.table.duplicates = command.read_options().duplicates;
-    if (command.counts_duplicates()) command.table.value.clear();
+    auto table = command.table.read_options();
+    table.duplicates = command.read_options().duplicates;
+    if (command.counts_duplicates()) table.value.clear();
     claim_outputs(command, world);
-    convert_table(
-        world, {command.file, command.output, command.table, command.duplicates_name(), command.asks_for_float(), command.written_base()},
-        command.json, console.out);
-}
-
-void declare_table(CLI::App& app, ConvertCommand& command) {
-    auto& table = command.table;
-    app.add_option(
-           "--columns", table.columns,
-           "table: columns that make modes, by names or by numbers from 1; behind a colon what is made of times: 1h, 15min, 1d, 1w, "
-           "1mo (bins), or hour, weekday, day, month, minute; e.g. user,item,time:1h")
-        ->delimiter(',');
-    app.add_option("--value", table.value, "table: column of the values; without it every row counts 1");
-    app.add_option("--delimiter", table.delimiter, "table: what is between columns, one character or tab; found if not given");
-    app.add_option("--header", command.header, "table: whether the first line has the names of the columns: auto, yes or no")
-        ->check(one_of({"auto", "yes", "no"}))
-        ->capture_default_str();
-    app.add_option("--quotes", command.quotes, "table: whether fields may stand between quotes: yes or no")
-        ->check(one_of({"yes", "no"}))
-        ->capture_default_str();
-    app.add_flag("--skip-empty", table.skips_empty, "table: leave out rows with an empty field in these columns");
+    StepLine steps(world, command.progress);
+    table.progress = [&](double done) { done < 1 ? steps.show("reading " + command.file, done) : steps.show("numbering ids"); };
+    convert_table(world, {command.file, command.output, table, command.duplicates_name(), command.asks_for_float(), command.written_base()},
+                  command.json, console.out);
 }
 
 void check_output_name(const std::string& path) {
@@ -243,11 +220,12 @@ Action declare_convert(CLI::App& app) {
     app.add_option("--core-energy", command->core_energy, "integrals: core energy of a file without one, as of a model without nuclei: 0");
     command->declare_drop(app);
     command->outputs.declare(app);
-    declare_table(app, *command);
+    command->table.declare(app, "table: column of the values; without it every row counts 1");
+    declare_progress(app, command->progress);
     command->declare(app, "tables", "sum", true);
     return [command](const Console& console) {
         if (command->is_table()) return run_table(*command, console);
-        refuse_options(*command->app, of_tables, command->file + " is no table; name the columns of one with --columns");
+        TableCommand::refuse(*command->app, command->file);
         if (command->counts_duplicates())
             throw CLI::ValidationError("--duplicates count: this is for tables; use sum, mean, first, last or refuse");
         if (is_hypergraph_name(command->output)) return run_hypergraph(*command, console);

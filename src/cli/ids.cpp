@@ -2,8 +2,9 @@
 
 #include "arges/table_io.hpp"
 #include "base/text.hpp"
+#include "base/text_width.hpp"
 
-#include <algorithm>
+#include <string_view>
 
 namespace arges::cli {
 
@@ -30,8 +31,13 @@ ModelIds model_ids(const World& world, const std::string& path, const std::vecto
 std::string shown_id(const std::string& id) {
     constexpr std::size_t most = 24;
     if (id.empty()) return "(empty)";
-    auto end = std::min(most, id.size());
-    while (end < id.size() && end > 0 && (static_cast<unsigned char>(id[end]) & 0xc0U) == 0x80U) --end;
+    std::size_t end = 0;
+    for (std::size_t width = 0; end < id.size();) {
+        const auto letter = std::string_view(id).substr(end, letter_bytes(std::string_view(id).substr(end)));
+        width += text_width(letter);
+        if (width > most) break;
+        end += letter.size();
+    }
     auto text = id.substr(0, end) + (end < id.size() ? "..." : "");
     for (char& c : text)
         if (static_cast<unsigned char>(c) < ' ') c = ' ';

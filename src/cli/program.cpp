@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "base/text.hpp"
+#include "base/text_width.hpp"
 #include "cli/interruption.hpp"
 #include "cli/subcommand.hpp"
 
@@ -59,7 +60,7 @@ std::vector<std::vector<std::size_t>> fitting_groups(const std::vector<std::size
 std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left, std::size_t names) {
     std::vector<std::size_t> width(left.size(), 0);
     for (const auto& row : rows)
-        for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+        for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], text_width(row[c]));
     std::string text;
     for (const auto& columns : fitting_groups(width, names)) {
         if (!text.empty()) text += "\n";

@@ -1,5 +1,6 @@
 #include "cli/progress.hpp"
 #include "cli/subcommand.hpp"
+#include "cli/world_options.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -17,9 +18,9 @@ void declare_progress(CLI::App& app, std::string& form) {
         ->capture_default_str();
 }
 
-void declare_seconds(CLI::App& app, double& seconds) {
-    app.add_option("--seconds", seconds, "begin no further iteration when the iterations have taken so long; what there is, is the result")
-        ->check(CLI::PositiveNumber);
+void declare_seconds(CLI::App& app, double& seconds, const std::string& then) {
+    app.add_option("--seconds", seconds, "begin no further iteration when the iterations have taken so long; " + then)
+        ->check(accepted_by([](const std::string& text) { parse_positive(text); }, "SECONDS"));
 }
 
 StepLine::Form StepLine::form_of(const std::string& text) {

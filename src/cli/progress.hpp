@@ -14,8 +14,8 @@ namespace arges::cli {
 /// Adds --progress.
 void declare_progress(CLI::App& app, std::string& form);
 
-/// Adds --seconds: an option of the library.
-void declare_seconds(CLI::App& app, double& seconds);
+/// Adds --seconds: an option of the library. @param then  what becomes of what there is
+void declare_seconds(CLI::App& app, double& seconds, const std::string& then = "what there is, is the result");
 
 /// What is under way, by rank 0 on standard error: on a terminal a line that each next one replaces, else a line after 2, 4, 8, ...
 /// seconds, or objects of JSON.

@@ -1,8 +1,12 @@
 // arges show MODEL: what weighs most in each component of a decomposition.
+#include "arges/output_claim.hpp"
+#include "base/csv_field.hpp"
 #include "base/text.hpp"
+#include "base/text_width.hpp"
 #include "cli/ids.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/model_components.hpp"
+#include "cli/outputs.hpp"
 #include "cli/program.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
@@ -11,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
@@ -21,7 +26,9 @@ namespace {
 struct ShowCommand {
     std::string model;
     ShownChoice choice{};
-    bool json = false;
+    bool json = false, csv = false;
+    std::string output;
+    Outputs outputs{};
     WorldOptions world{};
 };
 
@@ -30,8 +37,8 @@ constexpr std::size_t widest_items = 95;  // behind the numbers of the items
 /// Of the columns of a mode.
 std::size_t width_of(const ShownModel& shown, const ShownMode& mode) {
     constexpr std::size_t of_numbers = 19;
-    auto width = shown.ids.name(mode.mode).size();
-    for (const auto& name : mode.names) width = std::max(width, shown_id(name).size());
+    auto width = text_width(shown.ids.name(mode.mode));
+    for (const auto& name : mode.names) width = std::max(width, text_width(shown_id(name)));
     return width + of_numbers;
 }
 
@@ -97,12 +104,37 @@ nlohmann::ordered_json component_json(const ShownModel& shown, const ShownCompon
     return object;
 }
 
-void run(const ShowCommand& command, const Console& console) {
+/// A line for each item: those of a component one mode after the other.
+std::string components_csv(const ShownModel& shown) {
+    std::string text = "component,weight,component_share,mode,index,item,value,share\n";
+    for (const auto& component : shown.components)
+        for (const auto& mode : component.modes)
+            for (std::size_t i = 0; i < mode.items.size(); ++i) {
+                text += fmt::format("{},{},{},", component.number, component.weight, component.share);
+                append_csv_field(text, shown.ids.name(mode.mode));
+                text += fmt::format(",{},", mode.items[i].index);
+                append_csv_field(text, mode.names[i]);
+                text += fmt::format(",{},{}\n", mode.items[i].value, mode.items[i].share);
+            }
+    return text;
+}
+
+void run(ShowCommand& command, const Console& console) {
     const World world = command.world.make_world();
+    command.outputs.keep_inputs({command.model, (std::filesystem::path(command.model) / "description.json").string()});
+    command.outputs.claim(world, command.output);
     const auto shown = shown_model(world, command.model, load_saved_model(world, command.model), command.choice);
     std::vector<std::string> warnings;
     if (!shown.ids.warning.empty()) warnings.push_back(shown.ids.warning);
     print_warnings(console.err, warnings);
+    if (command.csv || !command.output.empty()) {
+        const auto text = components_csv(shown);
+        if (command.output.empty())
+            console.out << text << std::flush;
+        else
+            write_text(world, text, command.output);
+        return;
+    }
     if (command.json) {
         nlohmann::ordered_json object{{"model", shown.kind},   {"lengths", shown.lengths}, {"ranks", shown.ranks},
                                       {"ids", shown.ids.file}, {"warnings", warnings},     {"components", nlohmann::ordered_json::array()}};
@@ -127,7 +159,10 @@ Action declare_show(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--component", command->choice.component, "this one only, from 1")->check(CLI::Range(1, 1000000));
     app.add_option("--mode", command->choice.mode, "this one only, by its number from 1 or its name");
-    app.add_flag("--json", command->json, "print one JSON object instead of tables");
+    auto* const json = app.add_flag("--json", command->json, "print one JSON object instead of tables");
+    app.add_flag("--csv", command->csv, "print one table with a line for each item, its fields between commas")->excludes(json);
+    app.add_option("-o,--output", command->output, "file for this table")->excludes(json);
+    command->outputs.declare(app);
     command->world.declare(app);
     return [command](const Console& console) { run(*command, console); };
 }

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "cli/conversions.hpp"
 #include "cli/program.hpp"
+#include "cli/progress.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
@@ -18,13 +19,22 @@
 
 namespace arges::cli {
 
+void declare_base(CLI::App& app, std::string& base) {
+    app.add_option("--base", base, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
+        ->check(one_of({"detect", "zero", "one"}, {"0", "1"}))
+        ->capture_default_str();
+}
+
+IndexBase index_base_of(const std::string& base) {
+    if (base == "detect") return IndexBase::detect;
+    return base == "zero" || base == "0" ? IndexBase::zero : IndexBase::one;
+}
+
 void FileCommand::declare(CLI::App& of, const char* tables, const char* otherwise, bool counts) {
     app = &of;
     duplicates_ = otherwise;
     of.add_flag("--json", json, std::string("print one JSON object instead of ") + tables);
-    of.add_option("--base", base_, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
-        ->check(one_of({"detect", "zero", "one"}))
-        ->capture_default_str();
+    declare_base(of, base_);
     of.add_option("--lengths", lengths_, "lengths that the tensor must have, e.g. 400x500x60; text may use smaller indices only")
         ->check(accepted_by([](const std::string& text) { parse_lengths(text); }, "LENGTHS"));
     std::vector<std::string> policies{"refuse", "sum", "mean", "first", "last"};
@@ -47,7 +57,12 @@ void FileCommand::declare_drop(CLI::App& of) {
 }
 
 AnyTensor FileCommand::read_stored(const World& at, ElementType type, bool is_dense, ReadReport& report) const {
-    if (!is_dense) return read_sparse(type, at, file, read_options(), report);
+    if (!is_dense) {
+        StepLine steps(at, progress);
+        auto options = read_options();
+        options.progress = [&](double done) { steps.show("reading " + file, done); };
+        return read_sparse(type, at, file, options, report);
+    }
     static const std::map<std::string, MissingElements> kinds{
         {"zero", MissingElements::zeros}, {"nan", MissingElements::nan}, {"none", MissingElements::none}};
     return read_known_elements(type, at, file, kinds.at(dropped_), report);
@@ -55,7 +70,7 @@ AnyTensor FileCommand::read_stored(const World& at, ElementType type, bool is_de
 
 SparseReadOptions FileCommand::read_options() const {
     SparseReadOptions options;
-    if (base_ != "detect") options.base = base_ == "zero" ? IndexBase::zero : IndexBase::one;
+    options.base = index_base_of(base_);
     if (!lengths_.empty()) options.lengths = parse_lengths(lengths_);
     static const std::map<std::string, Duplicates> policies{{"refuse", Duplicates::refuse},    {"sum", Duplicates::sum},
                                                             {"count", Duplicates::sum},        {"mean", Duplicates::mean},

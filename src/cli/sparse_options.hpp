@@ -14,6 +14,11 @@
 
 namespace arges::cli {
 
+/// Adds --base.
+void declare_base(CLI::App& app, std::string& base);
+/// What --base says: one, zero, 1, 0 or detect.
+IndexBase index_base_of(const std::string& base);
+
 /// What subcommands are given that work on the file of a tensor: its name, --json, --base, --lengths, --duplicates, --type and the world.
 struct FileCommand {
     std::string file;

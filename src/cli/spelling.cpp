@@ -13,7 +13,9 @@ CLI::Validator one_of(const std::vector<std::string>& words, const std::vector<s
         [=](std::string& text) {
             for (const auto* list : {&words, &also})
                 if (std::find(list->begin(), list->end(), text) != list->end()) return std::string();
-            const auto nearest = nearest_word(text, words);
+            auto all = words;
+            all.insert(all.end(), also.begin(), also.end());
+            const auto nearest = nearest_word(text, all);
             return text + " not in " + known + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
         },
         known);

@@ -7,6 +7,7 @@
 #include "cli/ids.hpp"
 #include "cli/iteration_report.hpp"
 #include "cli/program.hpp"
+#include "cli/progress.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/value_tables.hpp"
@@ -220,6 +221,7 @@ Action declare_stats(CLI::App& app) {
         ->capture_default_str();
     app.add_flag("--hypergraph", command->options.hypergraphs,
                  "the hypergraph distributions, too; they take minutes for millions of nonzeros");
+    declare_progress(app, command->progress);
     command->declare(app);
     return [command](const Console& console) { run(*command, console); };
 }

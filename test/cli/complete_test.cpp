@@ -204,7 +204,7 @@ TEST_F(CompleteProgram, PredictsRatingsByBiases) {
         << table.out;
     EXPECT_NE(table.out.find("where only the other slices' biases tell"), std::string::npos) << table.out;
     const auto predicted =
-        parsed(run_program({"predict", model.c_str(), questions.c_str(), "-o", answers.c_str(), "--base", "one", "--json"}));
+        parsed(run_program({"predict", model.c_str(), questions.c_str(), "-o", answers.c_str(), "--base", "1", "--json"}));
     EXPECT_NEAR(predicted["rmse"].get<double>(), found["held_out_rmse"].get<double>(), 1e-9);
     EXPECT_EQ(predicted["in_unknown_slices"], found["held_out_in_unknown_slices"]);
     const auto printed = run_program({"predict", model.c_str(), questions.c_str()});

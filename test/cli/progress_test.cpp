@@ -84,6 +84,16 @@ TEST(Progress, EndsInTime) {
         words.push_back("--json");
         EXPECT_EQ(parsed(run_program(words))["stop_reason"], "seconds");
     }
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto amplitudes = folder / "t.h5";
+    const char* const water = "examples/data/h2o_sto3g.fcidump";
+    const auto late = run_program({"cc", water, "--json", "--seconds", "1e-9", "--checkpoint", amplitudes.c_str()});
+    EXPECT_EQ(late.code, 1);
+    EXPECT_NE(late.err.find("did not converge after 1 iterations"), std::string::npos) << late.err;
+    EXPECT_NE(late.err.find("when the time was over; go on from a checkpoint"), std::string::npos) << late.err;
+    const auto rest = run_program({"cc", water, "--json", "--checkpoint", amplitudes.c_str(), "--restart", "--seconds", "100"});
+    EXPECT_GT(parsed(rest)["iterations"], 2);
     check_wrong_lines({{{"cpd", yago, "--seconds", "0"}, 2, "--seconds"}, {{"cpd", yago, "--seconds", "soon"}, 2, "--seconds"}});
 }
 

@@ -98,8 +98,17 @@ TEST(TableProgram, shows_components_with_ids) {
     EXPECT_EQ(text.find("ann"), std::string::npos) << text;
     EXPECT_EQ(json_of({"show", core.c_str(), "--mode", "2", "--json"})["components"][0]["modes"][0]["items"][0]["id"], "beer");
     EXPECT_EQ(json_of({"show", filled.c_str(), "--json"})["components"][0]["modes"][0]["items"].size(), 5);
+    const auto lines = run_program({"show", model.c_str(), "--csv", "--top", "1"});
+    EXPECT_TRUE(lines.out.starts_with("component,weight,component_share,mode,index,item,value,share\n1,")) << lines.out << lines.err;
+    EXPECT_NE(lines.out.find(",who,3,carl,0.7071"), std::string::npos) << lines.out;
+    EXPECT_NE(lines.out.find(",when:hour,8,08,"), std::string::npos) << lines.out;
+    const auto list = folder / "items.csv";
+    EXPECT_EQ(run_program({"show", model.c_str(), "-o", list.c_str(), "--top", "1"}).code, cli::exit_success);
+    EXPECT_TRUE(world.rank() > 0 || TemporaryFolder::read(list) == lines.out);
     check_wrong_lines(
-        {{{"show", "none"}, cli::exit_error, "none: there is no such file"},
+        {{{"show", model.c_str(), "-o", list.c_str()}, cli::exit_error, "--overwrite"},
+         {{"show", model.c_str(), "--csv", "--json"}, cli::exit_usage, "--json"},
+         {{"show", "none"}, cli::exit_error, "none: there is no such file"},
          {{"show", model.c_str(), "--component", "3"}, cli::exit_error, "there is no component 3; there are 2"},
          {{"show", model.c_str(), "--mode", "waht"}, cli::exit_error, "there is no mode 'waht'; did you mean what?"},
          {{"show", model.c_str(), "--mode", "4"}, cli::exit_error, "modes are numbered from 1 to 3, or called who, what, when:hour"},
@@ -110,6 +119,71 @@ TEST(TableProgram, shows_components_with_ids) {
     EXPECT_NE(bare.out.find("indices from 0, since there are no ids"), std::string::npos) << bare.out;
     folder.write("m/model.ids", "# arges ids 1\nmode 1 1 x\na\n");
     EXPECT_NE(run_program({"show", model.c_str()}).err.find("has ids of a tensor of 1, and this one is 5 x 2 x 24"), std::string::npos);
+}
+
+/// Ratings of a table; rows for people, things and times that are known and such that are not.
+TEST(TableProgram, predicts_the_rows_of_a_table) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto csv = folder.write("e.csv", events()), tensor = folder / "e.tns", model = folder / "m", out = folder / "p.csv";
+    run_program({"convert", csv.c_str(), tensor.c_str(), "--columns", "who,what,when:1d", "--value", "paid"});
+    const auto made = run_program({"complete", tensor.c_str(), "--rank", "1", "--output", model.c_str(), "--iterations", "5"});
+    ASSERT_EQ(made.code, cli::exit_success) << made.err;
+    const auto again = json_of({"predict", model.c_str(), csv.c_str(), "--value", "paid", "-o", out.c_str(), "--json"});
+    EXPECT_EQ(again["predictions"], 45);
+    EXPECT_EQ(again["unknown_ids"], (std::vector<int>{0, 0, 0}));
+    EXPECT_EQ(again["in_unknown_slices"], 0);
+    EXPECT_LT(again["rmse"].get<double>(), 1);
+    EXPECT_TRUE(TemporaryFolder::read(out).starts_with("who,what,when,paid,predicted\nann,tea,2024-03-01 08:15,2,"))
+        << TemporaryFolder::read(out);
+    EXPECT_NE(TemporaryFolder::read(out).find("\n\"Zoë, the first\",tea,2024-03-09 08:15,2,"), std::string::npos);
+    const auto indices = json_of({"predict", model.c_str(), tensor.c_str(), "--json", "-o", (folder / "i.tns").c_str()});
+    EXPECT_NEAR(again["rmse"].get<double>(), indices["rmse"].get<double>(), 1e-12);
+    const auto asked =
+        folder.write("q.tsv", "what\tday\tperson\ntea\t2024-03-02\tann\ntea\t2024-03-22\tann\nmilk\t2024-03-02\teve\n\t2024-03-02\tann\n");
+    const auto printed = run_program({"predict", model.c_str(), asked.c_str(), "--columns", "person,what,day"});
+    EXPECT_EQ(printed.code, cli::exit_success) << printed.err;
+    EXPECT_TRUE(world.rank() > 0 || printed.out.starts_with("person\twhat\tday\tpredicted\nann\ttea\t2024-03-02\t")) << printed.out;
+    const auto shown = run_program(
+        {"predict", model.c_str(), asked.c_str(), "--columns", "person,what,day:1d", "--skip-empty", "-o", out.c_str(), "--overwrite"});
+    for (const char* line :
+         {"predictions        3, and 1 row with empty fields left out", "unknown ids        1 in who", "unknown ids        1 in what",
+          "unknown ids        1 in when:1d", "in unknown slices  2, where only the other slices' biases tell"})
+        EXPECT_NE(shown.out.find(line), std::string::npos) << line << "\n" << shown.out << shown.err;
+    const auto zipped = folder / "p.csv.gz";
+    run_program({"predict", model.c_str(), out.c_str(), "--columns", "person,what,day", "-o", zipped.c_str()});
+    const auto twice =
+        json_of({"predict", model.c_str(), zipped.c_str(), "--columns", "person,what,day", "--value", "predicted", "--json"});
+    EXPECT_LT(twice["rmse"].get<double>(), 1e-14);
+    const auto wrong = folder.write("w.csv", "who,what,when\nann,tea,2024-03-02\nann,tea,never\n"), bare = folder / "bare";
+    run_program({"complete", tensor.c_str(), "--rank", "1", "--output", bare.c_str(), "--iterations", "1"});
+    if (world.rank() == 0) std::filesystem::remove(std::filesystem::path(bare) / "model.ids");
+    world.agree([] {});
+    const char* const m = model.c_str();
+    check_wrong_lines({
+        {{"predict", m, asked.c_str()}, cli::exit_error, "there is no column 'who'"},
+        {{"predict", m, asked.c_str(), "--columns", "person,day"}, cli::exit_error, "2 columns for the 3 modes of the model"},
+        {{"predict", m, asked.c_str(), "--columns", "person,what,day:1h"}, cli::exit_error, "mode when:1d of the model was made with 1d"},
+        {{"predict", m, wrong.c_str()}, cli::exit_error, "w.csv, line 3: column 3 (when): 'never' is no time"},
+        {{"predict", m, csv.c_str(), "--base", "one"}, cli::exit_usage, "is a table, and this is for indices"},
+        {{"predict", m, tensor.c_str(), "--value", "paid"}, cli::exit_usage, "is no table"},
+        {{"predict", bare.c_str(), csv.c_str()}, cli::exit_error, "there are no ids of the model"},
+        {{"predict", m, csv.c_str(), "-o", csv.c_str(), "--overwrite"}, cli::exit_error, "this is an input"},
+    });
+}
+
+/// Columns begin below each other, whatever the letters.
+TEST(TableProgram, aligns_ids_of_other_alphabets) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto csv = folder.write("c.csv", "city,n\nZürich,1\n東京,2\nBonn,3\nMünchen,4\n"), tensor = folder / "c.tns",
+               model = folder / "m";
+    run_program({"convert", csv.c_str(), tensor.c_str(), "--columns", "city,n", "--value", "n"});
+    run_program({"cpd", tensor.c_str(), "--rank", "1", "--output", model.c_str()});
+    const auto shown = run_program({"show", model.c_str(), "--top", "4", "--mode", "city"}).out;
+    EXPECT_NE(shown.find("top  city     "), std::string::npos) << shown;
+    for (const char* id : {"\n  1  München  ", "Bonn     ", "東京     ", "Zürich   "})
+        EXPECT_TRUE(shown.find(id) != std::string::npos) << id << "\n" << shown;
 }
 
 TEST(TableProgram, answers_a_wrong_command_with_one_line) {

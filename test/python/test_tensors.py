@@ -205,6 +205,19 @@ def test_files(seed, tmp_path_factory, world):
         arges.read(f"{place}/missing.tns")
     with pytest.raises(arges.InvalidArgument, match="npy"):
         arges.write(tensor, f"{place}/whole.dat")
+    if world.rank == 0:
+        with open(f"{place}/events.csv", "w", encoding="utf-8") as file:
+            file.write("when,who,n\n2024-03-01 08:15,Zoë,2\n2024-03-01 09:00,ann,3\n2024-03-02 08:59,ann,4\n2024-03-02 08:00,ann,5\n")
+    arges.ones(1).sum()
+    events, (people, hours) = arges.read_table(f"{place}/events.csv", ["who", "when:hour"], "n")
+    assert people == ["Zoë", "ann"] or people == ["ann", "Zoë"]
+    assert events.shape == (2, 24) and hours[8] == "08"
+    row = people.index("ann")
+    assert (events.numpy()[row, 8], events.numpy()[row, 9], events.numpy()[1 - row, 8]) == (9, 3, 2)
+    counted, days = arges.read_table(f"{place}/events.csv", ["when:1d"], dtype="int64")
+    assert list(counted.numpy()) == [2, 2] and days == [["2024-03-01", "2024-03-02"]]
+    with pytest.raises(arges.InvalidArgument, match="did you mean who"):
+        arges.read_table(f"{place}/events.csv", ["whom"])
 
 
 def test_memory_limits(world):

@@ -21,6 +21,7 @@ struct SolverOptions {
     int max_iterations = 100;  ///< 1 or more
     double tolerance = 1e-8;   ///< for the residual norm, and for the change of the energy in hartree
     int diis_vectors = 8;      ///< 0: no DIIS
+    double seconds = 0;        ///< no further iteration begins when the iterations have taken so long on a rank; 0: never mind
 };
 
 /// One line of the iteration table.
@@ -63,7 +64,7 @@ struct Solution {
 /// @param options    when to stop and how to speed up
 /// @param hooks      what happens between iterations
 /// @throws InvalidArgument for an empty function or set, or an option that makes no sense;
-/// NotConverged after max_iterations, or if the residual grows beyond all bounds
+/// NotConverged after max_iterations or the seconds, or if the residual grows beyond all bounds
 Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, const SolverOptions& options = {},
                           const SolverHooks& hooks = {});
 

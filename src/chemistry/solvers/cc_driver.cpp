@@ -199,8 +199,9 @@ std::uint64_t digest_of(const CcOptions& options) {
     const auto& solver = options.solver;
     const auto& file = options.checkpoint;
     return Digest()
-        .add(options.method, solver.max_iterations, solver.tolerance, solver.diis_vectors, file.path, file.interval, file.restart,
-             options.frozen.core, options.frozen.virtuals, options.find_core, options.guess != nullptr, options.keep_amplitudes)
+        .add(options.method, solver.max_iterations, solver.tolerance, solver.diis_vectors, solver.seconds, file.path, file.interval,
+             file.restart, options.frozen.core, options.frozen.virtuals, options.find_core, options.guess != nullptr,
+             options.keep_amplitudes)
         .value();
 }
 

@@ -2,6 +2,7 @@
 #include "arges/chemistry/solver.hpp"
 
 #include "arges/chemistry/diis.hpp"
+#include "base/stopwatch.hpp"
 #include "chemistry/solvers/work_clock.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/world/world_state.hpp"
@@ -54,6 +55,7 @@ void check(const AmplitudeEquations& equations, const TensorSet& start, const So
     require(options.max_iterations >= 1, "max_iterations must be 1 or more");
     require(options.tolerance >= 0, "the tolerance must be zero or more");
     require(options.diis_vectors >= 0, "diis_vectors must be 0 or more");
+    require(options.seconds >= 0, "the seconds must be 0 or more");
 }
 
 }  // namespace
@@ -61,6 +63,7 @@ void check(const AmplitudeEquations& equations, const TensorSet& start, const So
 Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, const SolverOptions& options, const SolverHooks& hooks) {
     check(equations, start, options);
     const World world = start.members().front().world();
+    const Stopwatch total;
     std::vector<double> seconds;
     Solution result{std::move(start)};
     TensorSet& t = result.amplitudes;
@@ -80,7 +83,8 @@ Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, 
 
         if (!world.is_dry_run()) check_divergence(equations.method, report, options);
         const bool converged = residual <= options.tolerance && std::abs(result.energy - energy_before) <= options.tolerance;
-        const bool is_end = report.iteration >= options.max_iterations;
+        const bool is_late = options.seconds > 0 && !world.is_dry_run() && world.maximum(total.seconds() >= options.seconds ? 1 : 0) == 1;
+        const bool is_end = is_late || report.iteration >= options.max_iterations;
         // A dry run goes on until DIIS holds all its vectors.
         const bool last = world.is_dry_run() ? is_end || report.iteration >= options.diis_vectors + 2 : converged;
         if (hooks.save) hooks.save(t, report, last || is_end);
@@ -90,7 +94,8 @@ Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, 
         }
         if (is_end && !world.is_dry_run())
             throw NotConverged(equations.method + " did not converge" + progress_text(report, options) +
-                               "; allow more iterations or a larger tolerance");
+                               (is_late ? ", when the time was over; go on from a checkpoint, or allow more seconds"
+                                        : "; allow more iterations or a larger tolerance"));
     }
 }
 

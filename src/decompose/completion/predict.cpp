@@ -5,8 +5,7 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
-#include "decompose/completion/elements.hpp"
-#include "decompose/completion/needed_rows.hpp"
+#include "decompose/completion/model_elements.hpp"
 #include "decompose/model_arguments.hpp"
 #include "interface/world/world_state.hpp"
 #include "io/file/element_text.hpp"
@@ -16,18 +15,14 @@
 #include "io/file/text_number.hpp"
 #include "io/sparse/text_reader.hpp"
 #include "io/sparse/tns_writer.hpp"
-#include "sparse/blocked_sum.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 
 namespace arges {
 
 namespace {
-
-using decompose::NeededRows;
 
 /// The first index outside, as a message with its place; none: all are inside. Local.
 std::optional<std::pair<std::size_t, std::string>> index_outside(const std::vector<std::int64_t>& lengths,
@@ -40,81 +35,6 @@ std::optional<std::pair<std::size_t, std::string>> index_outside(const std::vect
                                         " of a model whose indices are " + std::to_string(base) + " to " +
                                         std::to_string(lengths[m] - 1 + base) + " there");
     return {};
-}
-
-/// Rows of the factors of a model, and their biases, that a rank's elements need.
-template <class T>
-struct ModelRows {
-    std::vector<NeededRows> needed{};
-    std::vector<Buffer<T>> factors{}, biases{};
-};
-
-template <class T>
-ModelRows<T> bring_rows(const Communicator& comm, const CpModel<T>& model, const std::vector<std::vector<std::int64_t>>& indices) {
-    ModelRows<T> result;
-    for (int m = 0; m < model.order(); ++m) {
-        std::vector<std::int64_t> wanted;
-        comm.agree([&] { wanted = indices[m]; });
-        const auto needed = decompose::needed_rows(comm, model.rows(m), std::move(wanted));
-        const auto bring = [&](std::vector<Buffer<T>>& to, const std::vector<T>& from, int columns) {
-            std::unique_ptr<decompose::RowExchange<T>> exchange;
-            comm.agree([&] {
-                to.emplace_back(needed.rows.count() * columns);
-                exchange = std::make_unique<decompose::RowExchange<T>>(comm, needed.rows, columns);
-            });
-            needed.template bring<T>(*exchange, {from.data(), std::ssize(from) / columns, columns, columns},
-                                     {to.back().data(), needed.rows.count(), columns, columns});
-        };
-        bring(result.factors, model.factor(m), model.rank());
-        if (model.has_biases()) bring(result.biases, model.bias(m), 1);
-        comm.agree([&] { result.needed.push_back(needed); });
-    }
-    return result;
-}
-
-/// The element `x` of a model with these rows. @param is_known gets whether the model has all of its rows
-template <class T>
-double element_of(const CpModel<T>& model, const ModelRows<T>& rows, std::size_t x, std::vector<double>& product, bool& is_known) {
-    double sum = model.mean();
-    is_known = true;
-    std::copy(model.lambda().begin(), model.lambda().end(), product.begin());
-    for (std::size_t m = 0; m < rows.needed.size(); ++m) {
-        const auto row = rows.needed[m].local[x];
-        if (row == decompose::unmapped) {
-            is_known = false;
-            continue;
-        }
-        if (!rows.biases.empty()) sum += static_cast<double>(rows.biases[m][row]);
-        const T* const factor = rows.factors[m].data() + static_cast<std::int64_t>(row) * model.rank();
-        for (std::size_t r = 0; r < product.size(); ++r) product[r] *= static_cast<double>(factor[r]);
-    }
-    if (is_known)
-        for (double p : product) sum += p;
-    return sum;
-}
-
-/// The elements at checked indices; adds how many have unknown rows to `unknown`. Collective.
-template <class T>
-std::vector<double> elements_at(const Communicator& comm, const CpModel<T>& model, const std::vector<std::vector<std::int64_t>>& indices,
-                                std::int64_t& unknown) {
-    const auto rows = bring_rows(comm, model, indices);
-    std::vector<double> result;
-    comm.agree([&] {
-        result.resize(indices[0].size());
-        std::int64_t missing = 0;
-#pragma omp parallel reduction(+ : missing)
-        {
-            std::vector<double> product(model.lambda().size());
-#pragma omp for schedule(static)
-            for (std::size_t x = 0; x < result.size(); ++x) {
-                bool is_known = true;
-                result[x] = element_of(model, rows, x, product, is_known);
-                missing += is_known ? 0 : 1;
-            }
-        }
-        unknown += missing;
-    });
-    return result;
 }
 
 /// The lines of a rank's part of a text.
@@ -237,7 +157,7 @@ std::vector<double> predict(const CpModel<T>& model, const std::vector<std::vect
         if (const auto outside = index_outside(model.lengths(), indices, 0)) throw InvalidArgument("predict: " + outside->second);
     });
     std::int64_t unknown = 0;
-    return elements_at(comm, model, indices, unknown);
+    return decompose::elements_at(comm, model, indices, unknown);
 }
 
 template <class T>
@@ -251,39 +171,17 @@ PredictionReport predict_file(const CpModel<T>& model, const std::string& path, 
     auto lines = read_queries(comm, path, model.lengths().size(), report);
     settle_base(comm, path, model, base, lines, report);
     std::int64_t unknown = 0;
-    const auto found = elements_at(comm, model, lines.indices, unknown);
+    const auto found = decompose::elements_at(comm, model, lines.indices, unknown);
     report.predictions = comm.sum(std::ssize(found));
     report.unknown = comm.sum(unknown);
-    if (report.has_values) {
-        double squares = sparse::blocked_sum(std::ssize(found), [&](std::int64_t x) {
-            const double e = lines.values[x] - found[x];
-            return e * e;
-        });
-        comm.sum(&squares, 1);
-        report.rmse = std::sqrt(squares / static_cast<double>(report.predictions));
-    }
-    const auto produce = [&](const std::function<void(std::string_view)>& take) {
-        constexpr std::size_t piece_bytes = std::size_t{1} << 18;
-        const auto& element = io::element_text(ElementType::float64);
-        std::string text;
-        for (std::size_t x = 0; x < found.size(); ++x) {
+    if (report.has_values) report.rmse = decompose::root_mean_square(comm, lines.values.data(), found);
+    decompose::write_predictions(
+        comm, output, "", std::ssize(found),
+        [&](std::string& text, std::int64_t x) {
             for (const auto& mode : lines.indices) text += std::to_string(mode[x] + report.index_base) + ' ';
-            element.append(text, reinterpret_cast<const std::byte*>(&found[x]));
-            text += '\n';
-            if (text.size() < piece_bytes) continue;
-            take(text);
-            text.clear();
-        }
-        take(text);
-    };
-    if (!output.empty()) {
-        io::prepare_text(comm, output, output.ends_with(".gz"), produce)->publish();
-        return report;
-    }
-    std::vector<char> mine;
-    comm.agree([&] { produce([&](std::string_view text) { mine.insert(mine.end(), text.begin(), text.end()); }); });
-    const auto all = gathered_on(comm, 0, mine);
-    comm.agree([&] { report.text.assign(all.begin(), all.end()); });
+            decompose::append_element(text, found[x]);
+        },
+        report);
     return report;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 /// Lengths of a core with so many components at most, as tucker_decompose() takes them.
 std::vector<int> core_lengths(const std::vector<std::int64_t>& lengths, int rank, bool is_sparse) {
-    constexpr double most_sparse_columns = 4096;
+    constexpr double most_sparse_columns = 400;  // an eigenproblem is as large
     const auto others = static_cast<double>(lengths.size() - 1);
     const int most = is_sparse ? static_cast<int>(std::floor(std::pow(most_sparse_columns, 1 / others) + 1e-9)) : rank;
     std::vector<int> core;

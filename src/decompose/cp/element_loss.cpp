@@ -2,12 +2,15 @@
 
 #include "arges/error.hpp"
 #include "base/read_number.hpp"
+#include "base/spelling.hpp"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
+#include <vector>
 
 namespace arges {
 
@@ -41,7 +44,9 @@ Loss parse_loss(const std::string& text) {
     const auto equals = text.find('=');
     const auto wanted = text.substr(0, equals);
     std::string all;
+    std::vector<std::string> words;
     for (const auto& known : names) {
+        words.emplace_back(known.name);
         all += (all.empty() ? "" : ", ") + std::string(known.name) + (known.parameter ? std::string("=") + known.parameter : "");
         if (wanted != known.name) continue;
         Loss loss{known.kind, 0};
@@ -52,7 +57,8 @@ Loss parse_loss(const std::string& text) {
         decompose::make_loss(loss);
         return loss;
     }
-    throw InvalidArgument("there is no loss '" + text + "'; there are " + all);
+    const auto nearest = nearest_word(wanted, words);
+    throw InvalidArgument("there is no loss '" + text + "'; " + (nearest.empty() ? "there are " + all : "did you mean " + nearest + "?"));
 }
 
 std::string to_string(const Loss& loss) {

@@ -18,16 +18,25 @@ namespace arges::io {
 
 namespace {
 
-std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t hash = text.size();
-    for (; text.size() >= 8; text.remove_prefix(8)) {
-        std::uint64_t piece = 0;
+/// The first letters of a text as a number, zeros behind them.
+std::uint64_t first_eight(std::string_view text) {
+    std::uint64_t piece = 0;
+    if (text.size() >= 8) {
         std::memcpy(&piece, text.data(), 8);
-        hash = splitmix(hash ^ piece);
+        return piece;
     }
-    std::uint64_t rest = 0;
-    std::memcpy(&rest, text.data(), text.size());
-    return splitmix(hash ^ rest);
+    const char* at = text.data();
+    unsigned shift = 0;
+    const auto take = [&](auto part) {
+        std::memcpy(&part, at, sizeof part);
+        piece |= static_cast<std::uint64_t>(part) << shift;
+        shift += 8 * sizeof part;
+        at += sizeof part;
+    };
+    if ((text.size() & 4U) != 0) take(std::uint32_t{});
+    if ((text.size() & 2U) != 0) take(std::uint16_t{});
+    if ((text.size() & 1U) != 0) take(std::uint8_t{});
+    return piece;
 }
 
 enum class IdKind : std::int64_t { text, number, whole };
@@ -118,26 +127,44 @@ std::vector<std::string> merged(const std::vector<PackedTexts>& parts, IdKind ki
 
 }  // namespace
 
-bool IdTable::has(const Slot& slot, std::uint64_t hash, std::string_view id) const {
-    if (slot.hash != hash || slot.bytes != id.size()) return false;
-    if (id.size() <= head_bytes) return std::memcmp(slot.head.data(), id.data(), id.size()) == 0;
-    return this->id(std::int64_t{slot.number} - 1) == id;
+std::uint64_t IdTable::hash_of(std::string_view id) {
+    std::uint64_t hash = id.size();
+    for (; id.size() >= 8; id.remove_prefix(8)) hash = splitmix(hash ^ first_eight(id));
+    return splitmix(hash ^ first_eight(id));
 }
 
-std::int64_t IdTable::number(std::string_view id) {
-    const auto hash = hash_of(id);
+IdTable::Slot IdTable::slot_of(std::string_view id, std::uint64_t hash) {
+    return {hash, 0, static_cast<std::uint32_t>(id.size()), {first_eight(id), id.size() > 8 ? first_eight(id.substr(8)) : 0}};
+}
+
+bool IdTable::has(const Slot& slot, const Slot& wanted, std::string_view id) const {
+    if (slot.hash != wanted.hash || slot.bytes != wanted.bytes) return false;
+    if (slot.head[0] != wanted.head[0] || slot.head[1] != wanted.head[1]) return false;  // by words, without a call of memcmp
+    return id.size() <= head_bytes || this->id(std::int64_t{slot.number} - 1) == id;
+}
+
+std::int64_t IdTable::number(std::string_view id, std::uint64_t hash) {
+    auto wanted = slot_of(id, hash);
     for (auto at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
         auto& slot = slots_[at];
         if (slot.number == 0) {
             if (count() >= std::int64_t{UINT32_MAX} - 1) throw OutOfMemory("a rank has more than 2^32 ids of a column; use more ranks");
             text_.append(id);
             ends_.push_back(text_.size());
-            slot = {hash, static_cast<std::uint32_t>(count()), static_cast<std::uint32_t>(id.size()), {}};
-            id.copy(slot.head.data(), head_bytes);
+            wanted.number = static_cast<std::uint32_t>(count());
+            slot = wanted;
             if (2 * ends_.size() > slots_.size()) grow();
             return count() - 1;
         }
-        if (has(slot, hash, id)) return std::int64_t{slot.number} - 1;
+        if (has(slot, wanted, id)) return std::int64_t{slot.number} - 1;
+    }
+}
+
+std::int64_t IdTable::find(std::string_view id) const {
+    const auto wanted = slot_of(id, hash_of(id));
+    for (auto at = wanted.hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+        if (slots_[at].number == 0) return -1;
+        if (has(slots_[at], wanted, id)) return std::int64_t{slots_[at].number} - 1;
     }
 }
 

@@ -16,8 +16,15 @@ class IdTable {
 public:
     IdTable() : slots_(64) {}
 
+    /// What ids are found by. Pure.
+    static std::uint64_t hash_of(std::string_view id);
     /// Number of an id, a new one if it has none. @throws OutOfMemory for more than 2^32 - 1
-    std::int64_t number(std::string_view id);
+    std::int64_t number(std::string_view id) { return number(id, hash_of(id)); }
+    std::int64_t number(std::string_view id, std::uint64_t hash);
+    /// Has memory bring what number() will look at.
+    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+    /// That of an id, or -1.
+    std::int64_t find(std::string_view id) const;
     std::int64_t count() const { return std::ssize(ends_); }
     std::string_view id(std::int64_t number) const;
     /// Of memory.
@@ -28,11 +35,12 @@ private:
     /// Half a cache line, so that short ids are found with one look into memory.
     struct Slot {
         std::uint64_t hash = 0;
-        std::uint32_t number = 0;  ///< from 1; 0: none
-        std::uint32_t bytes = 0;   ///< of the id
-        std::array<char, head_bytes> head{};
+        std::uint32_t number = 0;                          ///< from 1; 0: none
+        std::uint32_t bytes = 0;                           ///< of the id
+        std::array<std::uint64_t, head_bytes / 8> head{};  ///< first letters, then zeros
     };
-    bool has(const Slot& slot, std::uint64_t hash, std::string_view id) const;
+    static Slot slot_of(std::string_view id, std::uint64_t hash);
+    bool has(const Slot& slot, const Slot& wanted, std::string_view id) const;
     void grow();
 
     std::vector<Slot> slots_;  ///< a power of two
@@ -50,5 +58,9 @@ struct SharedIds {
 /// Numbers the ids of all ranks in their order: by value where all of them are whole numbers, or all numbers, then by their bytes; an empty
 /// one comes first. Each rank gets a part of the order, found from samples, so that none has all. Collective.
 SharedIds shared_ids(const Communicator& comm, const IdTable& ids);
+
+/// The indices that ids of this rank have in a file of write_ids(): by mode, in the order of their numbers; -1 for an id that is not there.
+/// Every rank reads the file. Collective. @throws InvalidArgument on every rank if the file is wrong
+std::vector<std::vector<std::int64_t>> indices_of_ids(const Communicator& comm, const std::string& path, const std::vector<IdTable>& ids);
 
 }  // namespace arges::io

@@ -8,6 +8,7 @@
 #include "io/file/text_lines.hpp"
 #include "io/file/text_number.hpp"
 #include "io/sparse/tns_writer.hpp"
+#include "io/table/id_table.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -164,6 +165,21 @@ std::vector<std::vector<std::string>> read_ids(const World& world, const std::st
                                       std::to_string(m + 1) + "; these are the ids of another tensor: convert the table again");
         return ids;
     });
+}
+
+std::vector<std::vector<std::int64_t>> io::indices_of_ids(const Communicator& comm, const std::string& path,
+                                                          const std::vector<IdTable>& ids) {
+    const InputFile file(comm, path);
+    std::vector<std::vector<std::int64_t>> indices;
+    comm.agree([&] {
+        for (const auto& table : ids) indices.emplace_back(table.count(), -1);
+        scan(file, [&](std::size_t mode, std::int64_t index, std::string_view line) {
+            if (mode >= ids.size()) return;
+            const auto number = line.find('\\') == std::string_view::npos ? ids[mode].find(line) : ids[mode].find(unescaped(line));
+            if (number >= 0) indices[mode][number] = index;
+        });
+    });
+    return indices;
 }
 
 void select_ids(const World& world, const std::string& from, const std::vector<std::vector<std::int64_t>>& kept, const std::string& to) {

@@ -19,7 +19,8 @@ std::string fields_text(std::size_t count) { return std::to_string(count) + (cou
 
 TableParser::TableParser(const std::string& path, const TableLayout& layout, const ElementText& text, bool skips_empty, bool keep_lines)
     : LineParser(layout.modes.size(), text, keep_lines), path_(path), layout_(layout), skips_empty_(skips_empty),
-      row_(layout.delimiter, layout.quote), tables_(layout.modes.size()), bins_(layout.modes.size(), {INT64_MAX, INT64_MIN}) {}
+      row_(layout.delimiter, layout.quote), tables_(layout.modes.size()), waiting_(layout.modes.size()),
+      bins_(layout.modes.size(), {INT64_MAX, INT64_MIN}) {}
 
 std::int64_t TableParser::other_bytes() const {
     constexpr std::int64_t copies = 4;  // sorted, sent, merged
@@ -31,6 +32,7 @@ std::int64_t TableParser::other_bytes() const {
 void TableParser::parse(std::string_view block, std::int64_t lines, std::int64_t first_line) {
     if (error_.line != LineError::none) return;
     make_room(lines);
+    block_ = block;
     const char* at = block.data();
     const char* const end = at + block.size();
     for (auto line = first_line; at < end;) {
@@ -41,6 +43,7 @@ void TableParser::parse(std::string_view block, std::int64_t lines, std::int64_t
         if (!add(line)) return;
         line += 1 + row_.inner_lines();
     }
+    for (std::size_t m = 0; m < order_; ++m) number_waiting(m);
 }
 
 bool TableParser::fail(std::int64_t line, std::size_t field, const std::string& message) {
@@ -78,21 +81,37 @@ bool TableParser::add(std::int64_t line) {
 bool TableParser::add_index(std::int64_t line, std::size_t mode) {
     const auto& column = layout_.modes[mode];
     const auto field = row_.fields()[column.field];
-    auto& index = nonzeros_.indices[mode][used_];
     if (column.unit.kind == TimeUnit::Kind::none) {
-        index = tables_[mode].number(field);
+        add_id(mode, field);
         return true;
     }
+    auto& index = nonzeros_.indices[mode][used_];
     const auto time = parse_time(field);
-    if (!time)
-        return fail(line, column.field,
-                    field.empty() ? "the time is missing; fill it in, or leave out rows with empty fields (--skip-empty)"
-                                  : quoted(field) + " is no time; write it as 2024-01-31T12:30:00, or in seconds since 1970");
+    if (!time) return fail(line, column.field, no_time(field));
     index = bin_of(column.unit, *time);
     auto& [first, last] = bins_[mode];
     first = std::min(first, index);
     last = std::max(last, index);
     return true;
+}
+
+void TableParser::add_id(std::size_t mode, std::string_view id) {
+    constexpr std::size_t most = 64;
+    auto& waiting = waiting_[mode];
+    const bool stays = id.data() >= block_.data() && id.data() < block_.data() + block_.size();
+    if (!stays) {  // a field with doubled quotes
+        nonzeros_.indices[mode][used_] = tables_[mode].number(id);
+        return;
+    }
+    const auto hash = IdTable::hash_of(id);
+    tables_[mode].prefetch(hash);
+    waiting.push_back({id, hash, used_});
+    if (waiting.size() == most) number_waiting(mode);
+}
+
+void TableParser::number_waiting(std::size_t mode) {
+    for (const auto& one : waiting_[mode]) nonzeros_.indices[mode][one.row] = tables_[mode].number(one.id, one.hash);
+    waiting_[mode].clear();
 }
 
 bool TableParser::add_value(std::int64_t line) {
@@ -129,6 +148,11 @@ void TableParser::settle_bins(const Communicator& comm, std::size_t mode) {
         const auto begin = part_begin(ids.count, comm.rank(), comm.size()), end = part_begin(ids.count, comm.rank() + 1, comm.size());
         for (auto bin = begin; bin < end; ++bin) ids.mine.push_back(bin_text(unit, first + bin));
     });
+}
+
+std::string no_time(std::string_view field) {
+    return field.empty() ? "the time is missing; fill it in, or leave out rows with empty fields (--skip-empty)"
+                         : quoted(field) + " is no time; write it as 2024-01-31T12:30:00, or in seconds since 1970";
 }
 
 void TableParser::settle(const Communicator& comm) {
