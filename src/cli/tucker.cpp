@@ -22,6 +22,7 @@
 #include <ostream>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace arges::cli {
 
@@ -187,11 +188,12 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     print_warnings(work.console.err, read.warnings);
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
+    bool is_told = false;
     command.tucker.planned = [&](std::int64_t bytes) {
         steps.show("");
         if (is_dense) return;  // nothing has become known
         work.forecast.expect(command.file, std::max(read.bytes, bytes));
-        if (!command.json) out << work.forecast.text() << "\n" << std::flush;
+        if (!command.json && !std::exchange(is_told, true)) out << work.forecast.text() << "\n" << std::flush;
         steps.show("making trees and factors");
     };
     double last = 0;
@@ -255,7 +257,7 @@ void run(TuckerCommand& command, const Console& console) {
         throw CLI::ValidationError("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
     give_freed_memory_back();
     const World world = command.world.make_world();
-    const bool is_dense = command.is_dense(world, {"--seed"}, {"--tolerance", "--kernel", "--order", "--missing"});
+    const bool is_dense = command.is_dense(world, {"--seed"}, {"--kernel", "--order", "--missing"});
     if (command.tucker.missing && command.tucker.method == TuckerMethod::automatic) command.tucker.method = TuckerMethod::hooi;
     if (is_dense && command.tucker.method != TuckerMethod::hooi)
         refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
@@ -278,7 +280,7 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, .mtx, binary)")
         ->required();
     app.add_option("--ranks", command->ranks, "length of the core by mode, e.g. 10,10,5")->check(numbers);
-    app.add_option("--tolerance,--relative-error", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")
+    app.add_option("--tolerance,--relative-error", tucker.relative_error, "largest |X - model| / |X|; chooses the ranks")
         ->check(CLI::Range(0.0, 0.999999));
     app.add_option("--method", command->method, "auto (dense: st-hosvd, sparse: hooi), hosvd, st-hosvd or hooi")
         ->check(one_of({"auto", "hosvd", "st-hosvd", "hooi"}, {"st_hosvd"}))

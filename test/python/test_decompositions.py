@@ -106,8 +106,11 @@ def test_tucker():
     assert arges.tucker(whole, relative_error=1e-6).ranks == (2, 3, 2)
     sparse = arges.tensor(whole).to_sparse()
     close(arges.tucker(sparse, (2, 3, 2), max_iterations=100, tolerance=1e-14).full().numpy(), whole)
+    assert arges.tucker(sparse, relative_error=1e-5).ranks == (2, 3, 2)
     with pytest.raises(arges.InvalidArgument):
         arges.tucker(whole)
+    with pytest.raises(arges.InvalidArgument, match="allow a larger one"):
+        arges.tucker(sparse, relative_error=1e-8)
 
 
 @pytest.mark.parametrize("algorithm", ["als", "ccd", "sgd"])
