@@ -47,7 +47,9 @@ struct TuckerOptions {
     std::function<void(std::int64_t bytes)> planned{};
     std::function<bool()> stop{};  ///< hooi: as CpOptions::stop
     double seconds = 0;            ///< hooi: as CpOptions::seconds
-    /// Elements of a dense tensor that are NaN are unknown: hooi, with ranks, fills them with those of the model after each iteration.
+    /// Elements of a dense tensor that are NaN, or of a sparse one that are not stored, are unknown: hooi, with ranks, fills them with
+    /// those of the model after each iteration, those of a sparse tensor without a dense array. Norms and errors are those of known
+    /// elements.
     bool missing = false;
 };
 
@@ -131,7 +133,7 @@ using TuckerProgress = std::function<void(int number, double fit)>;
 ///
 /// With relative_error the iteration begins with a small core. Its ranks grow, about twofold, in the modes whose last slices are not
 /// small, until the error, known exactly, is met; then the smallest leading part is kept and made smaller as that of a dense tensor.
-/// All these iterations count. Collective.
+/// All these iterations count. Elements of slices without a stored one are zero in the model. Collective.
 /// @param tensor   what to decompose
 /// @param options  into what, and how
 /// @param progress called on every rank after each iteration

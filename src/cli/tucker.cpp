@@ -173,7 +173,7 @@ std::string kind_of(const TuckerCommand& command, const ReadSummary& read) {
     const auto lengths = lengths_text(read.report.lengths);
     if (read.is_dense) return "dense, " + lengths + (command.tucker.missing ? " (elements that are not a number are unknown)" : "");
     return lengths + ", " + with_commas(read.count) + " nonzeros" + command.duplicates_text(read.report) +
-           " (elements that are not stored count as zeros)";
+           (command.tucker.missing ? " (elements that are not stored are unknown)" : " (elements that are not stored count as zeros)");
 }
 
 /// Decomposes what was read, and prints.
@@ -257,7 +257,7 @@ void run(TuckerCommand& command, const Console& console) {
         throw CLI::ValidationError("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
     give_freed_memory_back();
     const World world = command.world.make_world();
-    const bool is_dense = command.is_dense(world, {"--seed"}, {"--kernel", "--order", "--missing"});
+    const bool is_dense = command.is_dense(world, {"--seed"}, {"--kernel", "--order"});
     if (command.tucker.missing && command.tucker.method == TuckerMethod::automatic) command.tucker.method = TuckerMethod::hooi;
     if (is_dense && command.tucker.method != TuckerMethod::hooi)
         refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
@@ -296,7 +296,7 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    app.add_flag("--missing", tucker.missing, "dense, with --ranks: elements that are NaN are unknown; by hooi");
+    app.add_flag("--missing", tucker.missing, "with --ranks: elements that are NaN or not stored are unknown; by hooi");
     declare_seconds(app, tucker.seconds);
     app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");

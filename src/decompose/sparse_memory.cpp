@@ -105,6 +105,10 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
     }
     tally.pass(before * element);
     tally.hold(array_memory(product * element));
+    if (options.missing)
+        for (std::size_t m = 0; m < share.rows.size(); ++m)
+            tally.hold(sparse::ttmc_values_memory(element, share.nonzeros[share.nonzeros.size() == 1 ? 0 : m]));
+    if (options.missing) tally.hold(owned + 4 * core * std::int64_t{sizeof(double)});
     // While ranks are looked for: what was before a change, twice, and sums over the core.
     if (options.relative_error > 0)
         tally.hold(2 * (owned + core * std::int64_t{sizeof(double)}) + smallest_core_memory({options.ranks.begin(), options.ranks.end()}));

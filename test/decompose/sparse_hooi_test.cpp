@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -332,6 +333,105 @@ TEST(SparseHooi, DoesNotExceedRanksThatAreGivenWithAnError) {
     EXPECT_THROW(tucker_decompose(X, options), InvalidArgument);
     options.relative_error = 0;
     EXPECT_THROW(tucker_decompose(X, options), InvalidArgument);
+}
+
+/// About so many of the elements, the same on all ranks.
+Tensor3 some_of(const Tensor3& whole, double share) {
+    Tensor3 some{whole.lengths, std::vector<std::vector<std::int64_t>>(whole.lengths.size()), {}};
+    for (std::size_t x = 0; x < whole.values.size(); ++x) {
+        if (decompose::start_value(77, 0, static_cast<std::int64_t>(x), 0) > share) continue;
+        for (std::size_t m = 0; m < whole.lengths.size(); ++m) some.indices[m].push_back(whole.indices[m][x]);
+        some.values.push_back(whole.values[x]);
+    }
+    return some;
+}
+
+/// The dense tensor whose elements that are not stored are NaN.
+Tensor<double> with_gaps(const World& world, const Tensor3& some) {
+    Tensor<double> gaps(world, some.lengths, "X");
+    std::vector<double> values(static_cast<std::size_t>(gaps.size()), std::nan(""));
+    for (std::size_t x = 0; x < some.values.size(); ++x) {
+        std::size_t place = 0;
+        for (auto m = some.lengths.size(); m-- > 0;)
+            place = place * static_cast<std::size_t>(some.lengths[m]) + static_cast<std::size_t>(some.indices[m][x]);
+        values[place] = some.values[x];
+    }
+    gaps.fill([&](Index i) { return values[static_cast<std::size_t>(gaps.key(i))]; });
+    return gaps;
+}
+
+double error_of(const TuckerModel<double>& model, const Tensor3& wanted) {
+    const auto all = elements(model), values = elements(wanted);
+    double norm = 0, missed = 0;
+    for (std::size_t x = 0; x < all.size(); ++x) {
+        norm += values[x] * values[x];
+        missed += (values[x] - all[x]) * (values[x] - all[x]);
+    }
+    return std::sqrt(missed / norm);
+}
+
+TuckerOptions missing_options(const std::vector<int>& ranks, int iterations) {
+    TuckerOptions options;
+    options.ranks = ranks;
+    options.missing = true;
+    options.max_iterations = iterations;
+    options.tolerance = 0;
+    return options;
+}
+
+/// Half of the elements of an exact core are known.
+TEST(SparseHooi, RecoversElementsThatAreNotStored) {
+    const World world;
+    for (const auto& [lengths, ranks] :
+         std::vector<std::pair<std::vector<std::int64_t>, std::vector<int>>>{{{24, 20, 16}, {2, 2, 2}}, {{10, 9, 8, 7}, {2, 1, 2, 2}}}) {
+        const auto whole = planted(4, lengths, {ranks.begin(), ranks.end()}, 0), half = some_of(whole, 0.5);
+        const auto X = tensor_of(world, half);
+        for (const char* distribution : {"medium", "coarse", "fine"}) {
+            auto options = missing_options(ranks, 400);
+            options.distribution = distribution;
+            const auto result = tucker_decompose(X, options);
+            EXPECT_LT(error_of(result.model, whole), 1e-6) << distribution;
+            EXPECT_LT(result.estimated_error, 1e-6);
+            for (std::size_t i = 1; i < result.fits.size(); ++i) EXPECT_GE(result.fits[i], result.fits[i - 1] - 1e-9) << i;
+            options.max_iterations = 1;
+            const auto next = tucker_decompose(X, options, {}, &result.model);
+            EXPECT_LE(next.estimated_error, result.estimated_error + 1e-9);
+        }
+    }
+}
+
+/// As the dense tensor whose other elements are NaN, where both go on until nothing changes; and the fit is that of stored elements.
+TEST(SparseHooi, HasTheErrorsOfDenseTensorsWithGaps) {
+    const World world;
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const auto some = some_of(planted(seed, {12, 10, 9}, {2, 2, 2}, 0.02), 0.7);
+        const auto X = tensor_of(world, some);
+        auto options = missing_options({2, 2, 2}, 600);
+        const auto sparse = tucker_decompose(X, options), dense = tucker_decompose(with_gaps(world, some), options);
+        EXPECT_NEAR(sparse.estimated_error, dense.estimated_error, 1e-6) << seed;
+        const auto of_model = elements(sparse.model);
+        double norm = 0, missed = 0;
+        for (std::size_t x = 0; x < some.values.size(); ++x) {
+            const auto place = static_cast<std::size_t>(some.indices[0][x] + 12 * (some.indices[1][x] + 10 * some.indices[2][x]));
+            norm += some.values[x] * some.values[x];
+            missed += (some.values[x] - of_model[place]) * (some.values[x] - of_model[place]);
+        }
+        EXPECT_NEAR(sparse.estimated_error, std::sqrt(missed / norm), 1e-12);
+        options.relative_error = 0.1;
+        EXPECT_THROW(tucker_decompose(X, options), InvalidArgument);
+    }
+}
+
+/// Where every element is stored nothing is missing.
+TEST(SparseHooi, WithoutGapsIsTheSameWithMissing) {
+    const World world;
+    auto whole = planted(6, {8, 7, 6}, {3, 3, 3}, 0.3);
+    auto options = missing_options({2, 2, 2}, 300);
+    const auto X = tensor_of(world, whole);
+    const auto filled = tucker_decompose(X, options);
+    options.missing = false;
+    // The slice that is not stored is zero in one, and unknown, which is zero in the model, in the other.
+    EXPECT_NEAR(filled.estimated_error, tucker_decompose(X, options).estimated_error, 1e-7);
 }
 
 TEST(RankSearch, GrowsWhatIsNotSmallWithinLimits) {

@@ -109,6 +109,8 @@ def test_tucker():
     assert arges.tucker(sparse, relative_error=1e-5).ranks == (2, 3, 2)
     with pytest.raises(arges.InvalidArgument):
         arges.tucker(whole)
+    gaps = arges.tensor(np.where(rng.uniform(size=whole.shape) < 0.9, whole, 0)).to_sparse()
+    assert arges.tucker(gaps, (2, 3, 2), missing=True, max_iterations=20).fit > arges.tucker(gaps, (2, 3, 2), max_iterations=20).fit
     with pytest.raises(arges.InvalidArgument, match="allow a larger one"):
         arges.tucker(sparse, relative_error=1e-8)
 

@@ -33,19 +33,27 @@ std::vector<T> scaled(const std::vector<double>& values, const Gram& vectors, st
     return result;
 }
 
-/// result = rows * transform (rows.columns x columns, column by column). Some rows at a time: BLAS makes a copy of them, on each thread
-/// and as long as it gets (40 MB and more by some kernels of OpenBLAS).
+/// result = scale * result + rows * transform (rows.columns x columns, column by column). Some rows at a time: BLAS makes a copy of them,
+/// on each thread and as long as it gets (40 MB and more by some kernels of OpenBLAS).
 template <class T>
-void multiply(RowMatrix<const T> rows, const std::vector<T>& transform, RowMatrix<T> result) {
+void multiply(RowMatrix<const T> rows, const std::vector<T>& transform, RowMatrix<T> result, T scale = 0) {
     constexpr std::int64_t rows_at_once = 1 << 13;
     for (std::int64_t begin = 0; begin < rows.rows; begin += rows_at_once)
         local::gemm<T>({result.columns, std::min(rows_at_once, rows.rows - begin), rows.columns}, T(1),
-                       {transform.data(), rows.columns, true}, {rows.row(begin), rows.columns, false}, T(0),
+                       {transform.data(), rows.columns, true}, {rows.row(begin), rows.columns, false}, scale,
                        {result.row(begin), result.columns, false});
 }
 
 std::int64_t product(const std::vector<int>& ranks) {
     return std::accumulate(ranks.begin(), ranks.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// Lengths of an array with the last mode fastest, before a mode and behind it.
+std::pair<std::size_t, std::size_t> around(const std::vector<int>& lengths, int mode) {
+    std::size_t before = 1, behind = 1;
+    for (int m = 0; m < static_cast<int>(lengths.size()); ++m)
+        if (m != mode) (m < mode ? before : behind) *= static_cast<std::size_t>(lengths[m]);
+    return {before, behind};
 }
 
 /// In an array of these lengths with the last mode fastest.
@@ -59,8 +67,8 @@ std::size_t place_of(const std::vector<int>& index, const std::vector<int>& leng
 }  // namespace
 
 template <class T>
-SparseHooi<T>::SparseHooi(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed)
-    : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)), seed_(seed) {
+SparseHooi<T>::SparseHooi(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed, bool missing)
+    : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)), seed_(seed), is_missing_(missing) {
     for (auto value : distributed_.sets[0].nonzeros.values) norm_squared_ += static_cast<double>(value) * value;
     comm_.sum(&norm_squared_, 1);
     comm_.agree([&] {
@@ -85,6 +93,7 @@ std::int64_t SparseHooi<T>::width(int m) const {
 
 template <class T>
 double SparseHooi<T>::error() const {
+    if (is_missing_) return std::sqrt(left_ / norm_squared_);
     double squares = 0;
     for (double g : core_) squares += g * g;
     return std::sqrt(at_least_zero(norm_squared_ - squares) / norm_squared_);
@@ -118,14 +127,83 @@ void SparseHooi<T>::make_factors() {
 }
 
 template <class T>
+void SparseHooi<T>::start_from(const TuckerModel<T>& model) {
+    factors_.take(comm_, model);
+    if (!is_missing_) return;
+    const auto core = model.core().gather();
+    core_.resize(core.size());
+    std::vector<int> index(order(), 0);
+    for (auto g : core) {
+        core_[place_of(index, ranks_)] = static_cast<double>(g);
+        for (int k = 0; k < order() && ++index[k] == ranks_[k]; ++k) index[k] = 0;
+    }
+    subtract_model();
+}
+
+template <class T>
 void SparseHooi<T>::iterate() {
+    const bool has_model = is_missing_ && !core_.empty();
+    const auto before = has_model ? state() : State{};
+    auto core = before.core;  // of the model before, for its factors in modes to come and new ones in others
     for (int m = 0; m < order(); ++m) {
         const auto& rows = rows_of(m);
         const RowMatrix<T> product{product_.data(), rows.count(), static_cast<int>(width(m)), width(m)};
         kernels_[m].multiply(factors_.views(), product);
         if (distributed_.folds) fold_[m]->fold(product);
-        take_singular_vectors(m, {product.data, rows.owned, product.columns, product.stride});
+        const RowMatrix<T> mine{product.data, rows.owned, product.columns, product.stride};
+        if (has_model) add_model(m, before.rows[m], core, mine);
+        take_singular_vectors(m, mine);
+        if (has_model) turn(m, before.rows[m], core);
     }
+    if (is_missing_) subtract_model();
+}
+
+/// Adds the part of the model before to X_(m) times the Kronecker product of the other factors.
+template <class T>
+void SparseHooi<T>::add_model(int m, const std::vector<T>& before, const std::vector<double>& core, RowMatrix<T> product) {
+    const auto [outer, inner] = around(ranks_, m);
+    const std::size_t columns = ranks_[m];
+    std::vector<T> transform(core.size());
+    for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t c = 0; c < columns; ++c)
+            for (std::size_t i = 0; i < inner; ++i)
+                transform[c + (o * inner + i) * columns] = static_cast<T>(core[(o * columns + c) * inner + i]);
+    multiply<T>({before.data(), product.rows, ranks_[m], ranks_[m]}, transform, product, T(1));
+}
+
+/// The core of the model before for the new factor of a mode instead of its own: times (before^T new).
+template <class T>
+void SparseHooi<T>::turn(int m, const std::vector<T>& before, std::vector<double>& core) {
+    constexpr std::int64_t rows_at_once = 1 << 12;
+    const auto mine = owned(m);
+    const std::size_t columns = ranks_[m];
+    std::vector<double> cross(columns * columns, 0);
+    std::vector<T> part(cross.size());
+    for (std::int64_t begin = 0; begin < mine.rows; begin += rows_at_once) {
+        const auto rows = std::min(rows_at_once, mine.rows - begin);
+        local::gemm<T>({mine.columns, mine.columns, rows}, T(1), {before.data() + begin * mine.columns, mine.columns, false},
+                       {mine.row(begin), mine.columns, true}, T(0), {part.data(), mine.columns, false});
+        for (std::size_t i = 0; i < cross.size(); ++i) cross[i] += static_cast<double>(part[i]);
+    }
+    comm_.sum(cross.data(), std::ssize(cross));
+    const auto [outer, inner] = around(ranks_, m);
+    std::vector<double> turned(core.size(), 0);
+    for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t a = 0; a < columns; ++a)
+            for (std::size_t b = 0; b < columns; ++b)
+                for (std::size_t i = 0; i < inner; ++i)
+                    turned[(o * columns + b) * inner + i] += cross[a + b * columns] * core[(o * columns + a) * inner + i];
+    core = std::move(turned);
+}
+
+/// What the model leaves of stored elements, for the next iteration.
+template <class T>
+void SparseHooi<T>::subtract_model() {
+    comm_.agree([&] {
+        const std::vector<T> core(core_.begin(), core_.end());
+        for (int m = order(); m-- > 0;) left_ = kernels_[m].subtract_model(core, factors_.views());
+    });
+    comm_.sum(&left_, 1);
 }
 
 /// Other ranks with the columns of `rows` in front; columns beyond them are random, of a length of about 1.

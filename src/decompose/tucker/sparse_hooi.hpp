@@ -23,20 +23,21 @@ constexpr int max_core_width = 4096;
 template <class T>
 class SparseHooi {
 public:
-    /// Random factors, the same on any number of ranks.
-    SparseHooi(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed);
+    /// Random factors, the same on any number of ranks. @param missing  elements that are not stored are unknown
+    SparseHooi(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed, bool missing);
 
     /// Squared norm of the tensor. Local.
     double norm_squared() const { return norm_squared_; }
     const std::vector<int>& ranks() const { return ranks_; }
-    /// |X - model| / |X|, known exactly from norms after an iteration. Local.
+    /// |X - model| / |X|, known exactly after an iteration: from norms, or, with missing elements, from those that are stored. Local.
     double error() const;
     /// Slices of each mode that are not empty.
     std::vector<std::int64_t> nonempty() const;
 
-    /// Takes the factors of a model with these ranks instead of random ones.
-    void start_from(const TuckerModel<T>& model) { factors_.take(comm_, model); }
-    /// All modes once.
+    /// Takes the factors of a model with these ranks instead of random ones, and its core where elements are missing.
+    void start_from(const TuckerModel<T>& model);
+    /// All modes once. Missing elements are those of the model before it: the tensor is that model and, at the elements that are stored,
+    /// what it leaves.
     void iterate();
 
     /// Factors get random columns beside their own; an iteration must follow.
@@ -69,6 +70,9 @@ private:
     void change_ranks(const std::vector<int>& ranks, const std::vector<std::vector<T>>& rows);
     std::pair<std::vector<double>, Gram> eigen(sparse::RowMatrix<const T> rows);
     void make_orthonormal(int m);
+    void subtract_model();
+    void add_model(int m, const std::vector<T>& before, const std::vector<double>& core, sparse::RowMatrix<T> product);
+    void turn(int m, const std::vector<T>& before, std::vector<double>& core);
     void take_singular_vectors(int m, sparse::RowMatrix<const T> product);
     std::vector<double> core_first_fastest() const;
 
@@ -76,7 +80,8 @@ private:
     Distributed<T> distributed_;
     std::vector<int> ranks_;
     std::uint64_t seed_;
-    double norm_squared_ = 0;
+    bool is_missing_;
+    double norm_squared_ = 0, left_ = 0;    // left_: squares of stored elements less the model
     std::vector<sparse::Ttmc<T>> kernels_;  // by mode
     FactorMatrices<T> factors_;
     Buffer<T> product_;

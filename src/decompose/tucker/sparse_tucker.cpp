@@ -57,8 +57,6 @@ void check(const TuckerOptions& options, const std::vector<std::int64_t>& length
                " is lost in the rounding of sparse tensors; allow a larger one, or convert the tensor to a dense one");
     if (options.method != TuckerMethod::automatic && options.method != TuckerMethod::hooi)
         refuse("sparse tensors are decomposed by hooi only; choose it, or convert the tensor to a dense one");
-    if (options.missing)
-        refuse("missing elements are those of dense tensors that are NaN; use complete() or cp_decompose() for a sparse one");
     if (options.kernel != TuckerKernel::automatic || !options.order.empty())
         refuse("kernel and order are for dense tensors; leave them out, or convert the tensor to a dense one");
 }
@@ -212,7 +210,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         result.forecast_bytes = std::max(result.forecast_bytes, forecast);
     };
     check_memory(own.ranks);
-    SparseHooi<T> hooi(comm, std::move(distributed.nonzeros), own.ranks, options.seed);
+    SparseHooi<T> hooi(comm, std::move(distributed.nonzeros), own.ranks, options.seed, options.missing);
     decompose::check_norm(source.title(), hooi.norm_squared());
     if (start) hooi.start_from(*start);
     result.method = TuckerMethod::hooi;
