@@ -129,7 +129,7 @@ nlohmann::ordered_json steps_json(const std::vector<TuckerStep>& steps) {
 }
 
 template <class T>
-nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures) {
+nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures, bool is_missing) {
     nlohmann::ordered_json object;
     object["error"] = figures.error;
     object["estimated_error"] = result.estimated_error;
@@ -142,6 +142,7 @@ nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T
     object["converged"] = result.converged;
     object["stop_reason"] = stop_name(result.stop_reason);
     object["fits"] = result.fits;
+    if (!read.is_dense) object["elements_not_stored"] = is_missing ? "missing" : "zeros";
     object["warnings"] = read.warnings;
     object["seconds"] = result.seconds;
     object["seconds_per_iteration"] = result.seconds_per_iteration;
@@ -221,7 +222,7 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     steps.show("");
     figures.peak = world.maximum(peak_process_memory());
     figures.forecast = work.forecast.bytes();
-    const auto found = result_json(read, result, figures);
+    const auto found = result_json(read, result, figures, command.tucker.missing);
     if (!command.output.empty()) write_run(world, command.output, "tucker", command.file, found);
     if (command.json)
         out << found.dump(2) << std::endl;
