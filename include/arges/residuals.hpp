@@ -40,6 +40,9 @@ struct Residuals {
 /// @throws InvalidArgument on every rank for other lengths, for a tensor on another world, or for zeros and a model with biases
 template <class T>
 Residuals residuals(const SparseTensor<T>& tensor, const CpModel<T>& model, NotStored others, std::int64_t count);
+/// Likewise with a Tucker model, whose elements are computed at those that are stored.
+template <class T>
+Residuals residuals(const SparseTensor<T>& tensor, const TuckerModel<T>& model, NotStored others, std::int64_t count);
 /// Likewise a dense tensor; the model is multiplied out beside it. Collective.
 template <class T>
 Residuals residuals(const Tensor<T>& tensor, const CpModel<T>& model, std::int64_t count);

@@ -27,26 +27,29 @@ enum class TuckerKernel : std::uint8_t {
 };
 
 /// Into what to decompose, and how. Texts as in CpOptions; distribution, grid, policy, rows and partition files are for sparse
-/// tensors, relative_error, kernel and order for dense ones.
+/// tensors, kernel and order for dense ones.
 struct TuckerOptions {
     std::vector<int> ranks;     ///< length of the core by mode; empty: as relative_error allows, see tucker_decompose()
     double relative_error = 0;  ///< at most |X - model| / |X|; with ranks: they are not exceeded, and the error may be larger
-    TuckerMethod method = TuckerMethod::automatic;      ///< how
-    TuckerKernel kernel = TuckerKernel::automatic;      ///< how singular vectors are found
-    std::vector<int> order;                             ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
-    int max_iterations = 50;                            ///< hooi: at most so many
-    double tolerance = 1e-5;                            ///< hooi: stops when the fit changes by less than this times the fit; 0: never
-    std::uint64_t seed = 1;                             ///< of the start; sparse
-    std::string distribution = "auto";                  ///< as CpOptions::distribution
-    std::string grid;                                   ///< as CpOptions::grid
-    std::string policy;                                 ///< as CpOptions::policy
-    std::string rows = "holders";                       ///< as CpOptions::rows
-    std::string partition_file;                         ///< as CpOptions::partition_file
-    std::string save_partition;                         ///< as CpOptions::save_partition
-    std::function<void(std::int64_t bytes)> planned{};  ///< as CpOptions::planned, without a model
-    std::function<bool()> stop{};                       ///< hooi: as CpOptions::stop
-    double seconds = 0;                                 ///< hooi: as CpOptions::seconds
-    /// Elements of a dense tensor that are NaN are unknown: hooi, with ranks, fills them with those of the model after each iteration.
+    TuckerMethod method = TuckerMethod::automatic;  ///< how
+    TuckerKernel kernel = TuckerKernel::automatic;  ///< how singular vectors are found
+    std::vector<int> order;                         ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
+    int max_iterations = 50;                        ///< hooi: at most so many
+    double tolerance = 1e-5;                        ///< hooi: stops when the fit changes by less than this times the fit; 0: never
+    std::uint64_t seed = 1;                         ///< of the start; sparse
+    std::string distribution = "auto";              ///< as CpOptions::distribution
+    std::string grid;                               ///< as CpOptions::grid
+    std::string policy;                             ///< as CpOptions::policy
+    std::string rows = "holders";                   ///< as CpOptions::rows
+    std::string partition_file;                     ///< as CpOptions::partition_file
+    std::string save_partition;                     ///< as CpOptions::save_partition
+    /// As CpOptions::planned, without a model; sparse tensors with a relative error: again whenever the core grows.
+    std::function<void(std::int64_t bytes)> planned{};
+    std::function<bool()> stop{};  ///< hooi: as CpOptions::stop
+    double seconds = 0;            ///< hooi: as CpOptions::seconds
+    /// Elements of a dense tensor that are NaN, or of a sparse one that are not stored, are unknown: hooi, with ranks, fills them with
+    /// those of the model after each iteration, those of a sparse tensor without a dense array. Norms and errors are those of known
+    /// elements.
     bool missing = false;
 };
 
@@ -117,7 +120,7 @@ struct TuckerResult {
     std::string distribution{};                       ///< what was used; sparse tensors
     std::string grid{};                               ///< of a medium-grain distribution, or on which a dense tensor lies
     std::string policy{};                             ///< of a medium-grain distribution
-    std::int64_t forecast_bytes = 0;                  ///< what TuckerOptions::planned was called with
+    std::int64_t forecast_bytes = 0;                  ///< the most that TuckerOptions::planned was called with
 };
 
 /// Called on every rank after each iteration with its number and fit.
@@ -126,14 +129,19 @@ using TuckerProgress = std::function<void(int number, double fit)>;
 /// Sparse Tucker decomposition by higher-order orthogonal iteration: each factor becomes the leading left singular vectors of
 /// X_(n) times the Kronecker product of the other factors, which is never formed for more than one nonzero (De Lathauwer, De
 /// Moor, Vandewalle, SIAM J. Matrix Anal. Appl. 21, 2000). Where that matrix has a smaller rank than the core, the columns
-/// beyond it are zero. Collective.
+/// beyond it are zero.
+///
+/// With relative_error the iteration begins with a small core. Its ranks grow, about twofold, in the modes whose last slices are not
+/// small, until the error, known exactly, is met; then the smallest leading part is kept and made smaller as that of a dense tensor.
+/// All these iterations count. Elements of slices without a stored one are zero in the model. Collective.
 /// @param tensor   what to decompose
 /// @param options  into what, and how
 /// @param progress called on every rank after each iteration
-/// @param start    factors to start from instead of random ones, of the same lengths and ranks
+/// @param start    factors to start from instead of random ones, of the same lengths and ranks; with relative_error ranks are those to
+///                 begin with
 /// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, or whose product over all modes but
-/// one is over 4096; for a method
-///         other than hooi
+/// one is over 4096; for a method other than hooi; for a relative error below 1e-6 (float: 1e-3), or that no core of such ranks meets;
+/// OutOfMemory
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
                                  const std::type_identity_t<TuckerModel<T>>* start = nullptr);

@@ -156,11 +156,13 @@ Residuals residuals_of(const ReportCommand& command, const World& world, const S
         left.others = NotStored::unknown;
         return residuals(known_elements(tensor, MissingElements::nan), *model.cp, left.others, command.top);
     }
-    if (!model.cp)
-        throw InvalidArgument(command.file +
-                              ": residuals of sparse tensors are there for CP models, and this is one of Tucker; leave --tensor out");
+    if (model.tucker_single) {
+        const SparseTensor<float> tensor(command.read_stored(world, ElementType::float32, false, read));
+        return residuals(tensor, *model.tucker_single, left.others, command.top);
+    }
     const SparseTensor<double> tensor(command.read_stored(world, ElementType::float64, false, read));
-    return residuals(tensor, *model.cp, left.others, command.top);
+    return model.tucker ? residuals(tensor, *model.tucker, left.others, command.top)
+                        : residuals(tensor, *model.cp, left.others, command.top);
 }
 
 /// Collective.

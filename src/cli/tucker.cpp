@@ -22,6 +22,7 @@
 #include <ostream>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace arges::cli {
 
@@ -129,7 +130,7 @@ nlohmann::ordered_json steps_json(const std::vector<TuckerStep>& steps) {
 }
 
 template <class T>
-nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures) {
+nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures, bool is_missing) {
     nlohmann::ordered_json object;
     object["error"] = figures.error;
     object["estimated_error"] = result.estimated_error;
@@ -142,6 +143,7 @@ nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T
     object["converged"] = result.converged;
     object["stop_reason"] = stop_name(result.stop_reason);
     object["fits"] = result.fits;
+    if (!read.is_dense) object["elements_not_stored"] = is_missing ? "missing" : "zeros";
     object["warnings"] = read.warnings;
     object["seconds"] = result.seconds;
     object["seconds_per_iteration"] = result.seconds_per_iteration;
@@ -173,7 +175,7 @@ std::string kind_of(const TuckerCommand& command, const ReadSummary& read) {
     const auto lengths = lengths_text(read.report.lengths);
     if (read.is_dense) return "dense, " + lengths + (command.tucker.missing ? " (elements that are not a number are unknown)" : "");
     return lengths + ", " + with_commas(read.count) + " nonzeros" + command.duplicates_text(read.report) +
-           " (elements that are not stored count as zeros)";
+           (command.tucker.missing ? " (elements that are not stored are unknown)" : " (elements that are not stored count as zeros)");
 }
 
 /// Decomposes what was read, and prints.
@@ -188,11 +190,12 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     print_warnings(work.console.err, read.warnings);
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
+    bool is_told = false;
     command.tucker.planned = [&](std::int64_t bytes) {
         steps.show("");
         if (is_dense) return;  // nothing has become known
         work.forecast.expect(command.file, std::max(read.bytes, bytes));
-        if (!command.json) out << work.forecast.text() << "\n" << std::flush;
+        if (!command.json && !std::exchange(is_told, true)) out << work.forecast.text() << "\n" << std::flush;
         steps.show("making trees and factors");
     };
     double last = 0;
@@ -220,7 +223,7 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     steps.show("");
     figures.peak = world.maximum(peak_process_memory());
     figures.forecast = work.forecast.bytes();
-    const auto found = result_json(read, result, figures);
+    const auto found = result_json(read, result, figures, command.tucker.missing);
     if (!command.output.empty()) write_run(world, command.output, "tucker", command.file, found);
     if (command.json)
         out << found.dump(2) << std::endl;
@@ -256,7 +259,7 @@ void run(TuckerCommand& command, const Console& console) {
         throw CLI::ValidationError("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
     give_freed_memory_back();
     const World world = command.world.make_world();
-    const bool is_dense = command.is_dense(world, {"--seed"}, {"--tolerance", "--kernel", "--order", "--missing"});
+    const bool is_dense = command.is_dense(world, {"--seed"}, {"--kernel", "--order"});
     if (command.tucker.missing && command.tucker.method == TuckerMethod::automatic) command.tucker.method = TuckerMethod::hooi;
     if (is_dense && command.tucker.method != TuckerMethod::hooi)
         refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
@@ -279,7 +282,7 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, .mtx, binary)")
         ->required();
     app.add_option("--ranks", command->ranks, "length of the core by mode, e.g. 10,10,5")->check(numbers);
-    app.add_option("--tolerance,--relative-error", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")
+    app.add_option("--tolerance,--relative-error", tucker.relative_error, "largest |X - model| / |X|; chooses the ranks")
         ->check(CLI::Range(0.0, 0.999999));
     app.add_option("--method", command->method, "auto (dense: st-hosvd, sparse: hooi), hosvd, st-hosvd or hooi")
         ->check(one_of({"auto", "hosvd", "st-hosvd", "hooi"}, {"st_hosvd"}))
@@ -295,7 +298,7 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    app.add_flag("--missing", tucker.missing, "dense, with --ranks: elements that are NaN are unknown; by hooi");
+    app.add_flag("--missing", tucker.missing, "with --ranks: elements that are NaN or not stored are unknown; by hooi");
     declare_seconds(app, tucker.seconds);
     app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");

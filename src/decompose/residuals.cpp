@@ -6,6 +6,7 @@
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "decompose/model_arguments.hpp"
+#include "decompose/tucker/tucker_elements.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "interface/world/world_state.hpp"
@@ -102,38 +103,37 @@ void add_mode(const Communicator& comm, Slices mine, std::int64_t count, Residua
     });
 }
 
-/// By pair of columns: the product over all modes but one of the Gram matrices, and of the weights.
+/// By pair of columns: what the squared norms of the slices of a mode are made of.
 template <class T>
-std::vector<double> gram_product(const Communicator& comm, const CpModel<T>& model, int without) {
+std::vector<double> slice_gram(const Communicator& comm, const CpModel<T>& model, int mode) {
     const auto R = model.rank();
     std::vector<double> product(static_cast<std::size_t>(R) * R);
     for (int r = 0; r < R; ++r)
         for (int s = 0; s < R; ++s) product[r * R + s] = model.lambda()[r] * model.lambda()[s];
     for (int m = 0; m < model.order(); ++m) {
-        if (m == without) continue;
-        const auto& factor = model.factor(m);
-        std::vector<double> gram(product.size());
-        for (std::size_t begin = 0; begin < factor.size(); begin += R)
-            for (int r = 0; r < R; ++r)
-                for (int s = 0; s < R; ++s)
-                    gram[r * R + s] += static_cast<double>(factor[begin + r]) * static_cast<double>(factor[begin + s]);
-        comm.sum(gram.data(), std::ssize(gram));
+        if (m == mode) continue;
+        const auto gram = decompose::factor_gram(comm, model, m, R);
         for (std::size_t i = 0; i < gram.size(); ++i) product[i] *= gram[i];
     }
     return product;
 }
 
+template <class T>
+std::vector<double> slice_gram(const Communicator& comm, const TuckerModel<T>& model, int mode) {
+    return decompose::slice_gram(comm, model, mode);
+}
+
 /// Squared norms of the model's slices.
 template <class T>
-Slices slices_of_model(const CpModel<T>& model, int mode, const std::vector<double>& gram) {
-    const auto R = model.rank();
+Slices slices_of_model(const ModelFactors<T>& model, int mode, const std::vector<double>& gram) {
     const auto& rows = model.rows(mode);
+    const auto R = rows.empty() ? 0 : std::ssize(model.factor(mode)) / std::ssize(rows);
     Slices slices;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const T* const row = model.factor(mode).data() + i * R;
+        const T* const row = model.factor(mode).data() + static_cast<std::int64_t>(i) * R;
         double square = 0;
-        for (int r = 0; r < R; ++r)
-            for (int s = 0; s < R; ++s) square += static_cast<double>(row[r]) * static_cast<double>(row[s]) * gram[r * R + s];
+        for (std::int64_t r = 0; r < R; ++r)
+            for (std::int64_t s = 0; s < R; ++s) square += static_cast<double>(row[r]) * static_cast<double>(row[s]) * gram[r * R + s];
         slices.push_back({rows[i], 0, 0, square});
     }
     return slices;
@@ -187,25 +187,31 @@ Residuals checked_residuals(const Tensor<T>& tensor, const Model& model, std::in
     return dense_residuals(tensor, reconstruct(model), count);
 }
 
-}  // namespace
+template <class T>
+std::vector<double> elements_of(const Communicator&, const CpModel<T>& model, const std::vector<std::vector<std::int64_t>>& indices) {
+    return predict(model, indices);
+}
 
 template <class T>
-Residuals residuals(const SparseTensor<T>& tensor, const CpModel<T>& model, NotStored others, std::int64_t count) {
+std::vector<double> elements_of(const Communicator& comm, const TuckerModel<T>& model,
+                                const std::vector<std::vector<std::int64_t>>& indices) {
+    return decompose::elements_at(comm, model, indices);
+}
+
+/// Of a sparse tensor, whose elements the model is computed at. Collective.
+template <class T, class Model>
+Residuals sparse_residuals(const SparseTensor<T>& tensor, const Model& model, NotStored others, std::int64_t count) {
     const auto& comm = sparse_state_of(tensor, "residuals").comm();
-    const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, others, count);
-    check_pair(tensor, model);
     const bool are_zeros = others == NotStored::zeros;
-    if (are_zeros && model.has_biases())
-        throw InvalidArgument(tensor.name() + ": a model with biases is of stored elements only; take the others as unknown");
     std::vector<std::vector<std::int64_t>> indices;
     comm.agree([&] {
         for (int m = 0; m < tensor.order(); ++m) indices.emplace_back(tensor.local_indices(m).begin(), tensor.local_indices(m).end());
     });
-    const auto predicted = predict(model, indices);
+    const auto predicted = elements_of(comm, model, indices);
     const auto values = tensor.local_values();
     Residuals result;
     for (int m = 0; m < tensor.order(); ++m) {
-        const auto gram = are_zeros ? gram_product(comm, model, m) : std::vector<double>();
+        const auto gram = are_zeros ? slice_gram(comm, model, m) : std::vector<double>();
         Slices slices;
         comm.agree([&] {
             slices = slices_of_elements(indices[m], tensor.extents()[m], [&](std::size_t x) {
@@ -221,6 +227,26 @@ Residuals residuals(const SparseTensor<T>& tensor, const CpModel<T>& model, NotS
     return result;
 }
 
+}  // namespace
+
+template <class T>
+Residuals residuals(const SparseTensor<T>& tensor, const CpModel<T>& model, NotStored others, std::int64_t count) {
+    sparse_state_of(tensor, "residuals");
+    const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, others, count);
+    check_pair(tensor, model);
+    if (others == NotStored::zeros && model.has_biases())
+        throw InvalidArgument(tensor.name() + ": a model with biases is of stored elements only; take the others as unknown");
+    return sparse_residuals(tensor, model, others, count);
+}
+
+template <class T>
+Residuals residuals(const SparseTensor<T>& tensor, const TuckerModel<T>& model, NotStored others, std::int64_t count) {
+    sparse_state_of(tensor, "residuals");
+    const CollectiveCall call(ranks_of(model.world()), "residuals", tensor, ModelArgument{&model}, others, count);
+    check_pair(tensor, model);
+    return sparse_residuals(tensor, model, others, count);
+}
+
 template <class T>
 Residuals residuals(const Tensor<T>& tensor, const CpModel<T>& model, std::int64_t count) {
     return checked_residuals(tensor, model, count);
@@ -233,6 +259,7 @@ Residuals residuals(const Tensor<T>& tensor, const TuckerModel<T>& model, std::i
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template Residuals residuals(const SparseTensor<T>&, const CpModel<T>&, NotStored, std::int64_t);                                      \
+    template Residuals residuals(const SparseTensor<T>&, const TuckerModel<T>&, NotStored, std::int64_t);                                  \
     template Residuals residuals(const Tensor<T>&, const CpModel<T>&, std::int64_t);                                                       \
     template Residuals residuals(const Tensor<T>&, const TuckerModel<T>&, std::int64_t);
 ARGES_INSTANTIATE(float)

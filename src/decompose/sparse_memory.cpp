@@ -10,6 +10,7 @@
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/cp_known.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
+#include "decompose/tucker/smallest_core.hpp"
 #include "sparse/mttkrp.hpp"
 #include "sparse/ttmc.hpp"
 
@@ -91,18 +92,26 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
         if (share.nonzeros.size() > 1) tally.hold(-share.nonzeros[set] * share.local_bytes());
     }
     if (share.nonzeros.size() == 1) tally.hold(-sets);
-    std::int64_t product = 0, width = 0, before = 0, model = 0, partial = 0;
+    std::int64_t product = 0, width = 0, before = 0, model = 0, partial = 0, owned = 0;
     for (std::size_t m = 0; m < share.rows.size(); ++m) {
         const std::int64_t columns = options.ranks[m], others = core / columns;
         tally.hold(array_memory(share.rows[m] * columns * element) + share.shared[m] * (columns + others) * element);
         product = std::max(product, share.rows[m] * others);
         width = std::max(width, std::max(others, columns));
         before = std::max(before, share.owned[m] * columns);
+        owned += share.owned[m] * columns * element;
         model += share.owned[m] * (number + columns * element);
         partial = std::max(partial, sparse::ttmc_product_memory(element, share.rows[m], others, threads));
     }
     tally.pass(before * element);
     tally.hold(array_memory(product * element));
+    if (options.missing)
+        for (std::size_t m = 0; m < share.rows.size(); ++m)
+            tally.hold(sparse::ttmc_values_memory(element, share.nonzeros[share.nonzeros.size() == 1 ? 0 : m]));
+    if (options.missing) tally.hold(owned + 4 * core * std::int64_t{sizeof(double)});
+    // While ranks are looked for: what was before a change, twice, and sums over the core.
+    if (options.relative_error > 0)
+        tally.hold(2 * (owned + core * std::int64_t{sizeof(double)}) + smallest_core_memory({options.ranks.begin(), options.ranks.end()}));
     // Sums of threads, their sum, a message of it, and its eigenvectors with their work.
     tally.pass(std::max((threads + 3) * width * width * std::int64_t{sizeof(double)}, partial));
     tally.pass(model + 3 * core * std::int64_t{sizeof(double)});

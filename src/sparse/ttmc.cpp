@@ -4,6 +4,7 @@
 
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
+#include "sparse/blocked_sum.hpp"
 
 #include <algorithm>
 #include <omp.h>
@@ -92,6 +93,78 @@ private:
     std::vector<std::vector<T>> buffers_;  // by position, widths_ long
 };
 
+/// Elements of a Tucker model at the nonzeros below nodes of a tree: the core is multiplied with a row at each level.
+template <class T>
+class ModelElements {
+public:
+    /// `factors` by position in tree.modes; `core` likewise, the last position fastest.
+    ModelElements(const FiberTree<T>& tree, std::span<const RowMatrix<const T>> factors, const std::vector<T>& core)
+        : tree_(tree), factors_(factors), core_(core) {
+        std::size_t width = core.size();
+        for (const auto& factor : factors) buffers_.emplace_back(width /= static_cast<std::size_t>(factor.columns));
+    }
+
+    /// values[x] -= element x for the nonzeros below a node of level 0 and on the paths of `range`.
+    void subtract(const typename FiberTree<T>::Range& range, std::int64_t node, T* values) {
+        descend(range, 0, node, core_.data(), values);
+    }
+
+private:
+    void descend(const typename FiberTree<T>::Range& range, std::size_t l, std::int64_t node, const T* from, T* values) {
+        const auto& level = tree_.levels[l];
+        const T* const here = multiplied(l, level.ids[node], from);
+        const auto begin = std::max(level.starts[node], range.begin[l + 1]);
+        const auto end = std::min(level.starts[node + 1], range.end[l + 1]);
+        for (auto child = begin; child < end; ++child)
+            if (l + 1 == tree_.levels.size())
+                values[child] -= element(child, here);
+            else
+                descend(range, l + 1, child, here, values);
+    }
+
+    T element(std::size_t x, const T* from) {
+        for (auto p = tree_.levels.size(); p < factors_.size(); ++p) from = multiplied(p, tree_.flat[p - tree_.levels.size()][x], from);
+        return *from;
+    }
+
+    /// Rows of `from`, one for each column of the factor, added up with the elements of a row of it.
+    const T* multiplied(std::size_t p, std::int64_t row, const T* from) {
+        auto& to = buffers_[p];
+        const auto width = std::ssize(to);
+        const T* const scale = factors_[p].row(row);
+        std::fill(to.begin(), to.end(), T(0));
+        for (int c = 0; c < factors_[p].columns; ++c, from += width)
+            for (std::int64_t k = 0; k < width; ++k) to[k] += scale[c] * from[k];
+        return to.data();
+    }
+
+    const FiberTree<T>& tree_;
+    std::span<const RowMatrix<const T>> factors_;
+    const std::vector<T>& core_;
+    std::vector<std::vector<T>> buffers_;  // by position: what is left of the core
+};
+
+/// An array of these lengths, the last one fastest, with its modes in another order.
+template <class T>
+std::vector<T> reordered(std::span<const T> from, const std::vector<int>& lengths, const std::vector<int>& modes) {
+    std::vector<std::size_t> strides(lengths.size(), 1);
+    for (auto m = lengths.size(); m-- > 1;) strides[m - 1] = strides[m] * static_cast<std::size_t>(lengths[m]);
+    std::vector<T> result(from.size());
+    std::vector<int> index(modes.size(), 0);
+    std::size_t place = 0;
+    for (T& value : result) {
+        value = from[place];
+        for (auto p = modes.size(); p-- > 0;) {
+            const auto m = static_cast<std::size_t>(modes[p]);
+            place += strides[m];
+            if (++index[p] < lengths[m]) break;
+            place -= strides[m] * static_cast<std::size_t>(lengths[m]);
+            index[p] = 0;
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
 template <class T>
@@ -122,8 +195,12 @@ std::int64_t ttmc_product_memory(std::int64_t element_bytes, std::int64_t rows, 
     return array_memory(pieces * columns * element_bytes) + threads * 2 * columns * element_bytes;
 }
 
+std::int64_t ttmc_values_memory(std::int64_t element_bytes, std::int64_t count) {
+    return (count + std::int64_t{FiberTree<double>::padding}) * element_bytes;
+}
+
 template <class T>
-void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const {
+std::int64_t Ttmc<T>::checked_width(std::span<const RowMatrix<const T>> factors) const {
     const std::size_t mode = tree_.modes[0];
     if (factors.size() != rows_.size())
         throw InvalidArgument("sparse TTMc: " + std::to_string(factors.size()) + " factors for a tensor of order " +
@@ -136,6 +213,41 @@ void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T>
             throw InvalidArgument("sparse TTMc: factor " + std::to_string(m) + " has " + std::to_string(factors[m].rows) +
                                   " rows; needed: " + std::to_string(rows_[m]));
     }
+    return width;
+}
+
+template <class T>
+double Ttmc<T>::subtract_model(std::span<const T> core, std::span<const RowMatrix<const T>> factors) {
+    const auto width = checked_width(factors);
+    const auto root = static_cast<std::size_t>(tree_.modes[0]);
+    if (std::ssize(core) != width * factors[root].columns)
+        throw InvalidArgument("sparse TTMc: a core of " + std::to_string(core.size()) + " elements for factors with " +
+                              std::to_string(width * factors[root].columns) + " tuples of columns");
+    std::vector<int> lengths;
+    for (const auto& factor : factors) lengths.push_back(factor.columns);
+    std::vector<RowMatrix<const T>> by_position;
+    for (int m : tree_.modes) by_position.push_back(factors[m]);
+    const auto own_core = reordered(core, lengths, tree_.modes);
+    if (values_.empty()) values_ = tree_.values;
+    tree_.values = values_;
+    std::vector<ModelElements<T>> elements(omp_get_max_threads(), ModelElements<T>(tree_, by_position, own_core));
+    const auto whole = tree_.range(0, tree_.count);
+    T* const values = tree_.values.data();
+#pragma omp parallel
+    {
+        auto& mine = elements[omp_get_thread_num()];
+#pragma omp for schedule(dynamic, 1) nowait
+        for (std::size_t p = 0; p < pieces_.size(); ++p) mine.subtract(pieces_[p], pieces_[p].begin[0], values);
+#pragma omp for schedule(dynamic, 8)
+        for (std::size_t n = 0; n < light_.size(); ++n) mine.subtract(whole, light_[n], values);
+    }
+    return blocked_sum(tree_.count, [&](std::int64_t x) { return static_cast<double>(values[x]) * static_cast<double>(values[x]); });
+}
+
+template <class T>
+void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const {
+    const std::size_t mode = tree_.modes[0];
+    const auto width = checked_width(factors);
     if (out.rows < rows_[mode] || out.columns != width || out.stride < width)
         throw InvalidArgument("sparse TTMc: the result is " + std::to_string(out.rows) + " x " + std::to_string(out.columns) +
                               "; needed: " + std::to_string(rows_[mode]) + " x " + std::to_string(width) +

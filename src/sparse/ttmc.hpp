@@ -26,9 +26,16 @@ public:
     /// factors or out do not fit
     void multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const;
 
+    /// From now on multiply() takes for each nonzero its value less the element of a Tucker model; returns the sum of the squares of these
+    /// differences. @param core of the factors' columns, the last mode fastest @throws InvalidArgument if factors or core do not fit
+    double subtract_model(std::span<const T> core, std::span<const RowMatrix<const T>> factors);
+
     std::int64_t bytes() const { return tree_.bytes(); }
 
 private:
+    /// Product of the columns of the other factors.
+    std::int64_t checked_width(std::span<const RowMatrix<const T>> factors) const;
+
     /// A root node with many nonzeros, which are cut into pieces at places that depend on the tensor only. Each piece is summed up by
     /// itself, and the sums are added in their order.
     struct Heavy {
@@ -37,6 +44,7 @@ private:
 
     std::vector<std::int64_t> rows_;
     FiberTree<T> tree_;
+    std::vector<T> values_;            // those of the nonzeros, where the tree has differences
     std::vector<std::int64_t> light_;  // root nodes that one thread works on
     std::vector<Heavy> heavy_;
     std::vector<typename FiberTree<T>::Range> pieces_;
@@ -44,6 +52,8 @@ private:
 
 /// Memory of the constructor of a Ttmc beside the nonzeros, an upper bound; what it holds at the end is the tree. Pure.
 MemoryTally ttmc_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, int mode);
+/// What subtract_model() keeps beside that. Pure.
+std::int64_t ttmc_values_memory(std::int64_t element_bytes, std::int64_t count);
 /// Memory that its multiply() takes for results of so many columns, an upper bound. Pure.
 std::int64_t ttmc_product_memory(std::int64_t element_bytes, std::int64_t rows, std::int64_t columns, int threads);
 

@@ -157,10 +157,14 @@ TEST_F(Pages, ShowTuckerModels) {
         parsed(run_program({"report", model.c_str(), "--html", page.c_str(), "--tensor", file.c_str(), "--json", "--overwrite"}));
     const auto run_of_model = Json::parse(TemporaryFolder::read(model + "/run.json"));
     EXPECT_NEAR(object["relative_residual"].get<double>(), 1 - run_of_model["fit"].get<double>(), 1e-6);
-    check_wrong_lines({{{"report", core.c_str(), "--html", page.c_str(), "--overwrite", "--tensor", tensor.c_str()},
-                        cli::exit_error,
-                        "residuals of sparse tensors are there for CP models"},
-                       {{"report", model.c_str(), "--html", page.c_str(), "--overwrite", "--tensor", tensor.c_str()},
+    const auto of_sparse = folder / "sparse.h5";
+    run({"tucker", tensor.c_str(), "--ranks", "2,2,2", "--output", of_sparse.c_str()});
+    const auto sparse =
+        parsed(run_program({"report", of_sparse.c_str(), "--html", page.c_str(), "--tensor", tensor.c_str(), "--json", "--overwrite"}));
+    const auto run_of_sparse = Json::parse(TemporaryFolder::read(of_sparse + ".run.json"));
+    EXPECT_EQ(run_of_sparse["elements_not_stored"], "zeros");
+    EXPECT_NEAR(sparse["relative_residual"].get<double>(), run_of_sparse["error"].get<double>(), 1e-6);
+    check_wrong_lines({{{"report", model.c_str(), "--html", page.c_str(), "--overwrite", "--tensor", tensor.c_str()},
                         cli::exit_error,
                         "this is a tensor of 3 x 2 x 24, and the model is of 70 x 5 x 4"}});
 }

@@ -101,6 +101,42 @@ TEST(Residuals, OfATuckerModel) {
     EXPECT_EQ(found.elements, 140);
 }
 
+/// A core and factors with no structure; nobody has row 2 of the first mode.
+TuckerModel<double> small_tucker_model(const World& world) {
+    const auto cp = small_model(world);
+    Tensor<double> core(world, {2, 2, 2}, "core");
+    core.for_each_local([&](Index i, double& value) { value = std::sin(static_cast<double>(core.key(i) * 3 + 1)); });
+    std::vector<std::vector<std::int64_t>> rows;
+    std::vector<std::vector<double>> factors;
+    for (int m = 0; m < 3; ++m) {
+        rows.push_back(cp.rows(m));
+        factors.push_back(cp.factor(m));
+    }
+    return {cp.lengths(), std::move(core), std::move(rows), std::move(factors)};
+}
+
+TEST(Residuals, OfASparseTensorAndATuckerModel) {
+    const World world;
+    const auto model = small_tucker_model(world);
+    const auto dense = dense_tensor(world);
+    const auto sparse = SparseTensor<double>::from_dense(dense);
+    const auto wanted = residuals(dense, model, 3), zeros = residuals(sparse, model, NotStored::zeros, 3);
+    EXPECT_NEAR(zeros.squares, wanted.squares, 1e-10);
+    EXPECT_NEAR(zeros.residual, wanted.residual, 1e-10);
+    EXPECT_EQ(zeros.elements, sparse.nonzeros());
+    for (std::size_t m = 0; m < 3; ++m)
+        for (std::size_t n = 0; n < 3; ++n) {
+            EXPECT_EQ(zeros.worst[m][n].slice, wanted.worst[m][n].slice);
+            EXPECT_NEAR(zeros.worst[m][n].residual, wanted.worst[m][n].residual, 1e-10);
+        }
+    const auto elements = reconstruct(model).gather(), values = dense.gather();
+    double known = 0;
+    for (std::size_t x = 0; x < values.size(); ++x)
+        if (values[x] != 0) known += (values[x] - elements[x]) * (values[x] - elements[x]);
+    EXPECT_NEAR(residuals(sparse, model, NotStored::unknown, 3).residual, known, 1e-10);
+    EXPECT_THROW(residuals(SparseTensor<double>(world, {7, 4, 6}, "y"), model, NotStored::zeros, 3), InvalidArgument);
+}
+
 TEST(Residuals, RefuseWhatDoesNotFit) {
     const World world;
     auto model = small_model(world);

@@ -282,22 +282,46 @@ TEST_F(ForecastsOnRanks, CoverSpreadPartitions) {
 }
 
 TEST_F(ForecastsOnRanks, CoverSparseTucker) {
-    for (const auto& shape : sizes()) {
-        SparseTensor<double> tensor(world_, shape.lengths, "x");
-        const auto x = random_nonzeros({shape.lengths, shape.count / comm().size()}, 5 + static_cast<std::uint64_t>(comm().rank()));
-        std::vector<std::int64_t> tuples;
-        for (std::size_t i = 0; i < x.values.size(); ++i)
-            for (const auto& column : x.indices) tuples.push_back(column[i]);
-        tensor.write_at(tuples, x.values, Duplicates::sum);
-        std::vector<std::int64_t>().swap(tuples);
-        TuckerOptions options;
-        options.ranks.assign(shape.lengths.size(), 2);
-        options.max_iterations = 2;
-        std::int64_t forecast = 0;
-        const auto held = SparsePattern::bytes(tensor.order() + 1, tensor.local_nonzeros());
-        const auto taken = most(held + most_held([&] { forecast = tucker_decompose(std::move(tensor), options).forecast_bytes; }));
-        expect_covered(taken, forecast, "tucker, " + shape.text(), least_share(false));
-    }
+    for (const bool missing : {false, true})
+        for (const auto& shape : sizes()) {
+            SparseTensor<double> tensor(world_, shape.lengths, "x");
+            const auto x = random_nonzeros({shape.lengths, shape.count / comm().size()}, 5 + static_cast<std::uint64_t>(comm().rank()));
+            std::vector<std::int64_t> tuples;
+            for (std::size_t i = 0; i < x.values.size(); ++i)
+                for (const auto& column : x.indices) tuples.push_back(column[i]);
+            tensor.write_at(tuples, x.values, Duplicates::sum);
+            std::vector<std::int64_t>().swap(tuples);
+            TuckerOptions options;
+            options.ranks.assign(shape.lengths.size(), 2);
+            options.max_iterations = 2;
+            options.missing = missing;
+            std::int64_t forecast = 0;
+            const auto held = SparsePattern::bytes(tensor.order() + 1, tensor.local_nonzeros());
+            const auto taken = most(held + most_held([&] { forecast = tucker_decompose(std::move(tensor), options).forecast_bytes; }));
+            expect_covered(taken, forecast, "tucker, " + shape.text(), least_share(false));
+        }
+}
+
+TEST_F(ForecastsOnRanks, CoverSparseTuckerWithAnError) {
+    SparseTensor<double> tensor(world_, {300, 400, 20}, "x");
+    const auto x = random_nonzeros({{300, 400, 20}, 20000 / comm().size()}, 5 + static_cast<std::uint64_t>(comm().rank()));
+    std::vector<std::int64_t> tuples;
+    for (std::size_t i = 0; i < x.values.size(); ++i)
+        for (const auto& column : x.indices) tuples.push_back(column[i]);
+    tensor.write_at(tuples, x.values, Duplicates::sum);
+    std::vector<std::int64_t>().swap(tuples);
+    TuckerOptions options;
+    options.relative_error = 0.985;
+    std::int64_t forecast = 0;
+    std::vector<std::int64_t> ranks;
+    const auto taken = most(most_held([&] {
+        const auto result = tucker_decompose(tensor, options);
+        forecast = result.forecast_bytes;
+        ranks = result.model.ranks();
+    }));
+    const auto held = SparsePattern::bytes(tensor.order() + 1, tensor.local_nonzeros());
+    EXPECT_GT(*std::max_element(ranks.begin(), ranks.end()), 4);
+    expect_covered(taken + held, forecast, "tucker with an error", least_share(false));
 }
 
 /// A forecast over the limit is refused by all ranks, before anything is made.

@@ -106,8 +106,13 @@ def test_tucker():
     assert arges.tucker(whole, relative_error=1e-6).ranks == (2, 3, 2)
     sparse = arges.tensor(whole).to_sparse()
     close(arges.tucker(sparse, (2, 3, 2), max_iterations=100, tolerance=1e-14).full().numpy(), whole)
+    assert arges.tucker(sparse, relative_error=1e-5).ranks == (2, 3, 2)
     with pytest.raises(arges.InvalidArgument):
         arges.tucker(whole)
+    gaps = arges.tensor(np.where(rng.uniform(size=whole.shape) < 0.9, whole, 0)).to_sparse()
+    assert arges.tucker(gaps, (2, 3, 2), missing=True, max_iterations=20).fit > arges.tucker(gaps, (2, 3, 2), max_iterations=20).fit
+    with pytest.raises(arges.InvalidArgument, match="allow a larger one"):
+        arges.tucker(sparse, relative_error=1e-8)
 
 
 @pytest.mark.parametrize("algorithm", ["als", "ccd", "sgd"])

@@ -16,6 +16,7 @@
 #include "decompose/tucker/dense_tucker_subspace.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "decompose/tucker/missing_elements.hpp"
+#include "decompose/tucker/rank_search.hpp"
 #include "decompose/tucker/smallest_core.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
 #include "decompose/tucker/tucker_steps.hpp"
@@ -46,8 +47,8 @@ public:
         for (std::size_t m = 0; m < options.ranks.size(); ++m) ranks_[m] = options.ranks[m];
         order_ = options.order;
         if (order_.empty())
-            order_ =
-                decompose::cheapest_mode_order(tensor_.state()->layout, ranks_, sizeof(T), tensor_.world().state()->plan_options().machine);
+            order_ = decompose::cheapest_mode_order(tensor_.state()->layout, {ranks_.begin(), ranks_.end()}, sizeof(T),
+                                                    tensor_.world().state()->plan_options().machine);
     }
 
     /// The tensor is a filled copy of one that has NaN, with this sum of the squares of known elements.
@@ -94,21 +95,20 @@ public:
             take(*start);
         else
             st_hosvd();
-        for (std::size_t m = 0; m < factors_.size(); ++m) ranks_[m] = factors_[m].rank;
+        for (std::size_t m = 0; m < factors_.size(); ++m) ranks_[m] = static_cast<int>(factors_[m].rank);
         Stopwatch watch;
-        double fit = start ? -std::numeric_limits<double>::infinity() : 1 - error_;
+        if (start) error_ = std::numeric_limits<double>::infinity();
         const auto iterate = [&] {
+            const double before = error_;
             iteration_ = result.iterations + 1;
             sweep(tensor_, 0, tensor_.order());
             if (known_) refill();
-            const double change = 1 - error_ - fit;
-            fit = 1 - error_;
-            return decompose::note_iteration(comm_, options_, progress, watch, fit, change, result);
+            return decompose::note_iteration(comm_, options_, progress, watch, 1 - error_, before - error_, result);
         };
         const auto may_go_on = [&] { return result.iterations < options_.max_iterations; };
         do {
             for (bool goes_on = true; goes_on && may_go_on();) goes_on = iterate();
-        } while (result.converged && budget() > 0 && shrink(result, may_go_on, iterate, fit));
+        } while (result.converged && budget() > 0 && decompose::shrink(*this, options_.relative_error, result, may_go_on, iterate));
         result.seconds_per_iteration = watch.seconds() / result.iterations;
     }
 
@@ -128,6 +128,40 @@ public:
     }
 
     double error() const { return error_; }
+
+    /// The core as it is, for the search for ranks; a part of the next step. Collective.
+    decompose::CoreState core_state() {
+        auto& step = steps_.pending();
+        steps_.note(step, 0);
+        auto slices = decompose::slice_squares(core_);
+        steps_.note(step, decompose::slice_squares_bytes(comm_.size(), comm_.rank(), core_.extents()));
+        return {ranks_, std::move(slices), error_ * error_ * norm_squared_, budget()};
+    }
+
+    /// All that iterations change.
+    struct State {
+        std::vector<Subspace<T>> factors;
+        Tensor<T> core;
+        double error = 0;
+    };
+    State state() const { return {factors_, core_, error_}; }
+    void restore(const State& state) {
+        factors_ = state.factors;
+        core_ = state.core;
+        error_ = state.error;
+        for (std::size_t m = 0; m < factors_.size(); ++m) ranks_[m] = static_cast<int>(factors_[m].rank);
+    }
+
+    /// Keeps the leading columns of the factors and the part of the core that belongs to them.
+    void cut_to(const std::vector<int>& ranks) {
+        for (std::size_t m = 0; m < factors_.size(); ++m) {
+            factors_[m].u.resize(tensor_.extents()[m] * ranks[m]);
+            factors_[m].rank = ranks_[m] = ranks[m];
+        }
+        const std::vector<std::int64_t> lengths(ranks.begin(), ranks.end());
+        if (lengths != core_.extents()) core_ = decompose::leading_part(core_, lengths);
+    }
+
     /// What each step took. Collective.
     std::vector<TuckerStep> steps() { return std::move(steps_).finish(); }
 
@@ -149,7 +183,7 @@ private:
             auto& step = steps_.go_on(order_.back());
             steps_.note(step, 0);
             const auto found = decompose::smallest_leading_core(core_, budget() - lost_);
-            cut_to(found.ranks);
+            cut_to({found.ranks.begin(), found.ranks.end()});
             step.product_seconds += steps_.note(step, found.planned_bytes);
             for (int m = 0; m < tensor_.order(); ++m) {
                 auto& of_mode = steps_.go_on(m);
@@ -159,68 +193,6 @@ private:
             lost_ += found.outside();
         }
         error_ = std::sqrt(lost_ / norm_squared_);
-    }
-
-    /// Keeps the leading columns of the factors and the part of the core that belongs to them.
-    void cut_to(const std::vector<std::int64_t>& ranks) {
-        for (std::size_t m = 0; m < factors_.size(); ++m) {
-            factors_[m].u.resize(tensor_.extents()[m] * ranks[m]);
-            factors_[m].rank = ranks[m];
-        }
-        if (ranks != core_.extents()) core_ = decompose::leading_part(core_, ranks);
-    }
-
-    /// Rank-adaptive iteration (Xiao and Yang, SIAM J. Sci. Comput. 43, 2021): a core that is smaller in one mode is tried, until one meets
-    /// the relative error; false, with everything as it was, where none does.
-    template <class MayGoOn, class Iterate>
-    bool shrink(TuckerResult<T>& result, const MayGoOn& may_go_on, const Iterate& iterate, double& fit) {
-        for (int mode : modes_to_shrink()) {
-            if (!may_go_on()) break;
-            const auto factors = factors_;
-            const auto core = core_;
-            const auto ranks = ranks_;
-            const double error = error_;
-            --ranks_[mode];
-            cut_to(ranks_);
-            if (reaches(may_go_on, iterate)) return true;
-            factors_ = factors;
-            core_ = core;
-            ranks_ = ranks;
-            error_ = error;
-            fit = 1 - error;
-            if (result.stop_reason != StopReason::iterations && result.stop_reason != StopReason::tolerance) return false;
-        }
-        result.converged = true;
-        result.stop_reason = StopReason::tolerance;
-        return false;
-    }
-
-    /// Iterates while the error can still fall to what is allowed.
-    template <class MayGoOn, class Iterate>
-    bool reaches(const MayGoOn& may_go_on, const Iterate& iterate) {
-        constexpr double worth_waiting = 0.1;  // of what is missing must be gained by an iteration
-        double before = std::numeric_limits<double>::infinity();
-        while (may_go_on()) {
-            const bool goes_on = iterate();
-            if (error_ <= options_.relative_error) return true;
-            if (!goes_on || before - error_ < worth_waiting * (error_ - options_.relative_error)) return false;
-            before = error_;
-        }
-        return false;
-    }
-
-    /// Modes whose last slice is small enough, those first that save most.
-    std::vector<int> modes_to_shrink() {
-        constexpr double hope = 1.3;  // iterations may win so much of the squared error back
-        auto& step = steps_.pending();
-        steps_.note(step, 0);
-        const auto slices = decompose::slice_squares(core_);
-        steps_.note(step, decompose::slice_squares_bytes(comm_.size(), comm_.rank(), core_.extents()));
-        std::vector<int> modes;
-        for (int m = 0; m < tensor_.order(); ++m)
-            if (ranks_[m] > 1 && error_ * error_ * norm_squared_ + slices[m].back() <= hope * budget()) modes.push_back(m);
-        std::stable_sort(modes.begin(), modes.end(), [&](int a, int b) { return ranks_[a] < ranks_[b]; });
-        return modes;
     }
 
     /// To where the mode is whole; a part of the next step.
@@ -377,7 +349,7 @@ private:
     const Communicator& comm_;
     double norm_squared_;
     std::vector<Subspace<T>> factors_;
-    std::vector<std::int64_t> ranks_;  // by mode; 0: not known before
+    std::vector<int> ranks_;  // by mode; 0: not known before
     std::vector<int> order_;
     Tensor<T> core_;
     double error_ = 0, discarded_ = 0, lost_ = 0;  // the last two are squares

@@ -22,7 +22,9 @@ void check_mode_order(const std::vector<int>& order, std::size_t modes) {
 }  // namespace
 
 void check_tucker_options(const TuckerOptions& options, const std::vector<std::int64_t>& lengths) {
-    if (options.ranks.size() != lengths.size())
+    if (!(options.relative_error >= 0) || !(options.relative_error < 1)) refuse("the relative error must be 0 or more, and less than 1");
+    if (options.ranks.empty() && options.relative_error == 0) refuse("neither ranks nor a relative error is given; give one of them");
+    if (!options.ranks.empty() && options.ranks.size() != lengths.size())
         refuse(std::to_string(options.ranks.size()) + " ranks for " + std::to_string(lengths.size()) + " modes; give one for each mode");
     for (std::size_t m = 0; m < options.ranks.size(); ++m)
         if (options.ranks[m] < 1 || options.ranks[m] > lengths[m])
@@ -34,6 +36,8 @@ void check_tucker_options(const TuckerOptions& options, const std::vector<std::i
     if (options.max_iterations < 1) refuse("there must be at least one iteration");
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
     if (!(options.seconds >= 0)) refuse("the seconds of the iterations must be 0 or a positive number");
+    if (options.missing && (options.ranks.empty() || options.relative_error > 0))
+        refuse("missing elements are for given ranks; give them instead of a relative error");
 }
 
 std::uint64_t digest_of(const TuckerOptions& options) {
@@ -47,13 +51,7 @@ std::uint64_t digest_of(const TuckerOptions& options) {
 
 void check_dense_tucker(const std::string& title, const std::vector<std::int64_t>& lengths, const TuckerOptions& options) {
     check_dense_shape(title, lengths, 1, "Tucker");
-    if (!(options.relative_error >= 0) || !(options.relative_error < 1)) refuse("the relative error must be 0 or more, and less than 1");
-    if (options.ranks.empty() && options.relative_error == 0) refuse("neither ranks nor a relative error is given; give one of them");
-    auto complete = options;
-    if (complete.ranks.empty()) complete.ranks.assign(lengths.size(), 1);  // found by the relative error
-    check_tucker_options(complete, lengths);
-    if (options.missing && (options.ranks.empty() || options.relative_error > 0))
-        refuse("missing elements are for given ranks; give them instead of a relative error");
+    check_tucker_options(options, lengths);
     if (options.missing && options.method != TuckerMethod::automatic && options.method != TuckerMethod::hooi)
         refuse("missing elements are found by iterations; choose hooi");
     if (!options.order.empty()) check_mode_order(options.order, lengths.size());

@@ -10,7 +10,7 @@
 
 namespace arges::decompose {
 
-/// Checks what sparse and dense tensors have in common: a rank for each mode, iterations, tolerance.
+/// Checks what sparse and dense tensors have in common: a rank for each mode or a relative error, iterations, tolerance, missing elements.
 /// @throws InvalidArgument
 void check_tucker_options(const TuckerOptions& options, const std::vector<std::int64_t>& lengths);
 

@@ -430,8 +430,9 @@ def tucker(
 ) -> TuckerModel:
     """A Tucker decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
-    ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows (dense tensors):
-    |X - model| <= relative_error |X|. missing: elements of a dense tensor that are NaN are unknown; with ranks, by "hooi".
+    ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows:
+    |X - model| <= relative_error |X|. missing: elements that are NaN, or not stored in a sparse tensor,
+    are unknown; with ranks, by "hooi".
     method: "auto", "hosvd", "st_hosvd" or "hooi". report has fit, iterations, converged, stop_reason, compression, forecast_bytes.
     """
     own = _real(tensor)
