@@ -28,9 +28,10 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, TuckerMethod> methods{{"auto", TuckerMethod::automatic},    {"hosvd", TuckerMethod::hosvd},
-                                                  {"st-hosvd", TuckerMethod::st_hosvd}, {"st_hosvd", TuckerMethod::st_hosvd},
-                                                  {"hooi", TuckerMethod::hooi},         {"nn", TuckerMethod::nonnegative}};
+const std::map<std::string, TuckerMethod> methods{
+    {"auto", TuckerMethod::automatic},         {"hosvd", TuckerMethod::hosvd}, {"st-hosvd", TuckerMethod::st_hosvd},
+    {"st_hosvd", TuckerMethod::st_hosvd},      {"hooi", TuckerMethod::hooi},   {"nn", TuckerMethod::nonnegative},
+    {"nonnegative", TuckerMethod::nonnegative}};
 const std::map<std::string, TuckerKernel> kernels{
     {"auto", TuckerKernel::automatic}, {"gram", TuckerKernel::gram}, {"qr", TuckerKernel::qr}};
 

@@ -7,6 +7,7 @@
 #include "decompose/tucker/nonnegative_tucker.hpp"
 
 #include <string>
+#include <utility>
 
 namespace arges::decompose {
 
@@ -65,7 +66,10 @@ public:
         Tensor<T> result(tensor_.world(), extents, tensor_.name());
         result[Labels(labels)] = all;
         const auto plain = with_plain_blocks(result);
-        return by_rows(moved_to(plain, layout_with_spread_mode(plain.state()->shape(), mode)).tensor, mode);
+        auto layout = layout_with_spread_mode(tensor_.state()->shape(), mode);  // on the grid of the tensor, as the rows of factors
+        for (int m = 0; m < tensor_.order(); ++m)
+            if (m != mode) layout = layout_with_length(layout, m, ranks_[m]);
+        return by_rows(moved_to(plain, std::move(layout)).tensor, mode);
     }
 
 private:
