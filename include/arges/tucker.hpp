@@ -9,12 +9,14 @@ namespace arges {
 
 /// How a Tucker decomposition is found.
 enum class TuckerMethod : std::uint8_t {
-    automatic,  ///< st_hosvd for dense tensors, hooi for sparse ones
-    hosvd,      ///< leading left singular vectors of every matricization of the tensor (De Lathauwer, De Moor, Vandewalle, SIAM J.
-                ///< Matrix Anal. Appl. 21, 2000)
-    st_hosvd,   ///< the same mode after mode, each time of what earlier modes have left (Vannieuwenhoven, Vandebril, Meerbergen,
-                ///< SIAM J. Sci. Comput. 34, 2012)
-    hooi        ///< higher-order orthogonal iteration, for dense tensors from st_hosvd
+    automatic,   ///< st_hosvd for dense tensors, hooi for sparse ones
+    hosvd,       ///< leading left singular vectors of every matricization of the tensor (De Lathauwer, De Moor, Vandewalle, SIAM J.
+                 ///< Matrix Anal. Appl. 21, 2000)
+    st_hosvd,    ///< the same mode after mode, each time of what earlier modes have left (Vannieuwenhoven, Vandebril, Meerbergen,
+                 ///< SIAM J. Sci. Comput. 34, 2012)
+    hooi,        ///< higher-order orthogonal iteration, for dense tensors from st_hosvd
+    nonnegative  ///< factors and core without negative elements, with ranks: factors by HALS (Phan and Cichocki, Neurocomputing 74, 2011),
+                 ///< the core by accelerated projected gradients, from random numbers; columns have length 1 and are not orthogonal
 };
 
 /// How singular vectors of a matricization are found; dense tensors.
@@ -34,15 +36,15 @@ struct TuckerOptions {
     TuckerMethod method = TuckerMethod::automatic;  ///< how
     TuckerKernel kernel = TuckerKernel::automatic;  ///< how singular vectors are found
     std::vector<int> order;                         ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
-    int max_iterations = 50;                        ///< hooi: at most so many
-    double tolerance = 1e-5;                        ///< hooi: stops when the fit changes by less than this times the fit; 0: never
-    std::uint64_t seed = 1;                         ///< of the start; sparse
-    std::string distribution = "auto";              ///< as CpOptions::distribution
-    std::string grid;                               ///< as CpOptions::grid
-    std::string policy;                             ///< as CpOptions::policy
-    std::string rows = "holders";                   ///< as CpOptions::rows
-    std::string partition_file;                     ///< as CpOptions::partition_file
-    std::string save_partition;                     ///< as CpOptions::save_partition
+    int max_iterations = 50;                        ///< hooi, nonnegative: at most so many
+    double tolerance = 1e-5;            ///< hooi, nonnegative: stops when the fit changes by less than this times the fit; 0: never
+    std::uint64_t seed = 1;             ///< of the start; sparse, nonnegative
+    std::string distribution = "auto";  ///< as CpOptions::distribution
+    std::string grid;                   ///< as CpOptions::grid
+    std::string policy;                 ///< as CpOptions::policy
+    std::string rows = "holders";       ///< as CpOptions::rows
+    std::string partition_file;         ///< as CpOptions::partition_file
+    std::string save_partition;         ///< as CpOptions::save_partition
     /// As CpOptions::planned, without a model; sparse tensors with a relative error: again whenever the core grows.
     std::function<void(std::int64_t bytes)> planned{};
     std::function<bool()> stop{};  ///< hooi: as CpOptions::stop
@@ -53,7 +55,7 @@ struct TuckerOptions {
     bool missing = false;
 };
 
-/// A decomposition. Columns of the factors are orthonormal; each rank has its part of the core.
+/// A decomposition. Columns of the factors are orthonormal, unless the model is non-negative; each rank has its part of the core.
 template <class T>
 class TuckerModel : public ModelFactors<T> {
 public:
@@ -140,8 +142,8 @@ using TuckerProgress = std::function<void(int number, double fit)>;
 /// @param start    factors to start from instead of random ones, of the same lengths and ranks; with relative_error ranks are those to
 ///                 begin with
 /// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, or whose product over all modes but
-/// one is over 4096; for a method other than hooi; for a relative error below 1e-6 (float: 1e-3), or that no core of such ranks meets;
-/// OutOfMemory
+/// one is over 4096; for a method other than hooi and nonnegative, or a start of the latter; for a relative error below 1e-6 (float: 1e-3),
+/// or that no core of such ranks meets; OutOfMemory
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
                                  const std::type_identity_t<TuckerModel<T>>* start = nullptr);

@@ -28,11 +28,10 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, TuckerMethod> methods{{"auto", TuckerMethod::automatic},
-                                                  {"hosvd", TuckerMethod::hosvd},
-                                                  {"st-hosvd", TuckerMethod::st_hosvd},
-                                                  {"st_hosvd", TuckerMethod::st_hosvd},
-                                                  {"hooi", TuckerMethod::hooi}};
+const std::map<std::string, TuckerMethod> methods{
+    {"auto", TuckerMethod::automatic},         {"hosvd", TuckerMethod::hosvd}, {"st-hosvd", TuckerMethod::st_hosvd},
+    {"st_hosvd", TuckerMethod::st_hosvd},      {"hooi", TuckerMethod::hooi},   {"nn", TuckerMethod::nonnegative},
+    {"nonnegative", TuckerMethod::nonnegative}};
 const std::map<std::string, TuckerKernel> kernels{
     {"auto", TuckerKernel::automatic}, {"gram", TuckerKernel::gram}, {"qr", TuckerKernel::qr}};
 
@@ -259,11 +258,16 @@ void run(TuckerCommand& command, const Console& console) {
         throw CLI::ValidationError("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
     give_freed_memory_back();
     const World world = command.world.make_world();
-    const bool is_dense = command.is_dense(world, {"--seed"}, {"--kernel", "--order"});
+    const bool is_dense = command.is_dense(world, {}, {"--kernel", "--order"});
     if (command.tucker.missing && command.tucker.method == TuckerMethod::automatic) command.tucker.method = TuckerMethod::hooi;
-    if (is_dense && command.tucker.method != TuckerMethod::hooi)
-        refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
-                       "this is for --method hooi, the others make no iterations");
+    const auto method = command.tucker.method;
+    if (is_dense && method != TuckerMethod::hooi && method != TuckerMethod::nonnegative)
+        refuse_options(*command.app, {"--iterations", "--fit-tolerance"},
+                       "this is for --method hooi and nn, the others make no iterations");
+    if (is_dense && method != TuckerMethod::hooi)
+        refuse_options(*command.app, {"--start"}, "this is for --method hooi, the others do not start from factors");
+    if (is_dense && method != TuckerMethod::nonnegative)
+        refuse_options(*command.app, {"--seed"}, command.file + " is a dense tensor, and this is for sparse ones, and --method nn");
     const bool is_single = command.is_single(world, is_dense);
     command.outputs.keep_inputs({command.file, ids_path(command.file)});
     command.outputs.claim(world, command.output);
@@ -284,23 +288,23 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("--ranks", command->ranks, "length of the core by mode, e.g. 10,10,5")->check(numbers);
     app.add_option("--tolerance,--relative-error", tucker.relative_error, "largest |X - model| / |X|; chooses the ranks")
         ->check(CLI::Range(0.0, 0.999999));
-    app.add_option("--method", command->method, "auto (dense: st-hosvd, sparse: hooi), hosvd, st-hosvd or hooi")
-        ->check(one_of({"auto", "hosvd", "st-hosvd", "hooi"}, {"st_hosvd"}))
+    app.add_option("--method", command->method, "auto (dense: st-hosvd, sparse: hooi), hosvd, st-hosvd, hooi or nn (non-negative)")
+        ->check(one_of({"auto", "hosvd", "st-hosvd", "hooi", "nn"}, {"st_hosvd", "nonnegative"}))
         ->capture_default_str();
     app.add_option("--kernel", command->kernel, "dense: singular vectors by gram or qr; auto: qr where the tolerance needs it")
         ->check(one_of({"auto", "gram", "qr"}))
         ->capture_default_str();
     app.add_option("--order", command->order, "dense: modes in the order in which they are truncated, e.g. 3,1,2; chosen if not given")
         ->check(numbers);
-    app.add_option("--iterations,--max-iterations", tucker.max_iterations, "hooi: at most so many")
+    app.add_option("--iterations,--max-iterations", tucker.max_iterations, "hooi, nn: at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less than this times the fit; 0: never")
+    app.add_option("--fit-tolerance", tucker.tolerance, "hooi, nn: stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_flag("--missing", tucker.missing, "with --ranks: elements that are NaN or not stored are unknown; by hooi");
     declare_seconds(app, tucker.seconds);
-    app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();
+    app.add_option("--seed", tucker.seed, "sparse, nn: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");
     command->outputs.declare(app);
     app.add_option("--start", command->start, "hooi: file with factors to start from");

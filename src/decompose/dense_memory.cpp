@@ -75,6 +75,25 @@ public:
         tally_.pass(dry.state()->taken_peak() - in_use + std::max(leaf_bytes_, options_.missing ? bytes(layout_) : 0));
     }
 
+    void nonnegative() {
+        World dry = World::dry_run({world_.size(), world_.torus()});
+        dry.set_memory_limit(world_.memory_limit());
+        const auto tensor = zeros(dry, layout_.extents());
+        const auto in_use = dry.memory_in_use();
+        std::int64_t rows = 0, core = 1;
+        for (auto r : ranks_) core *= r;
+        for (int m = 0; m < layout_.order(); ++m) {
+            multiplied(dry, multiplied(dry, tensor, m + 1, layout_.order()), 0, m);
+            rows = std::max(rows, ceil_div(layout_.extents()[m], world_.size()) * (core / ranks_[m]));
+            // Of a factor: what this rank has, what all have, and a message of it; each column has a row of the core.
+            tally_.hold(4 * layout_.extents()[m] * ranks_[m] * elements_.size);
+        }
+        tally_.hold(rows * elements_.size);
+        constexpr int cores = 16, keys = 6;
+        tally_.pass(dry.state()->taken_peak() - in_use + rows * (2 * elements_.size + keys * std::int64_t{sizeof(std::int64_t)}) +
+                    cores * core * std::int64_t{sizeof(double)});
+    }
+
     const MemoryTally& tally() const { return tally_; }
 
 private:
@@ -166,6 +185,7 @@ private:
     }
 
     AnyTensor multiplied(const World& dry, const AnyTensor& tensor, int begin, int end) const {
+        if (begin == end) return tensor;
         auto labels = numbered_labels('x', tensor.order());
         auto extents = tensor.extents();
         AnyExpression product = tensor[labels];
@@ -215,6 +235,8 @@ MemoryTally dense_tucker_memory(const ElementKernels& elements, const World& wor
     TruncationMemory steps(elements, world, layout, options, threads);
     if (options.method == TuckerMethod::hosvd)
         steps.hosvd();
+    else if (options.method == TuckerMethod::nonnegative)
+        steps.nonnegative();
     else if (options.method == TuckerMethod::hooi || options.missing)
         steps.hooi();
     else

@@ -114,6 +114,7 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
         tally.hold(2 * (owned + core * std::int64_t{sizeof(double)}) + smallest_core_memory({options.ranks.begin(), options.ranks.end()}));
     // Sums of threads, their sum, a message of it, and its eigenvectors with their work.
     tally.pass(std::max((threads + 3) * width * width * std::int64_t{sizeof(double)}, partial));
+    if (options.method == TuckerMethod::nonnegative) tally.pass(before * element + 16 * core * std::int64_t{sizeof(double)});
     tally.pass(model + 3 * core * std::int64_t{sizeof(double)});
     return tally;
 }

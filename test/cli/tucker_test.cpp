@@ -93,6 +93,13 @@ TEST(TuckerProgram, FindsRanksOfSparseTensors) {
     EXPECT_EQ(found["ranks"], Json({3, 3, 2}));
     EXPECT_LE(found["error"].get<double>(), 1e-5);
     EXPECT_EQ(found["stop_reason"], "tolerance");
+    EXPECT_EQ(found["elements_not_stored"], "zeros");
+    const auto missing = parsed(run_program({"tucker", file.c_str(), "--ranks", "3,3,2", "--missing", "--json"}));
+    EXPECT_EQ(missing["elements_not_stored"], "missing");
+    EXPECT_NEAR(missing["error"].get<double>(), 0, 1e-6);
+    const auto positive = parsed(run_program({"tucker", file.c_str(), "--ranks", "3,3,2", "--method", "nonnegative", "--json"}));
+    EXPECT_EQ(positive["method"], "nn");
+    EXPECT_LT(positive["error"].get<double>(), 0.1);
 }
 
 /// A dense file gives the fit of the same tensor from C++.

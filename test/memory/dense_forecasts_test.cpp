@@ -93,7 +93,7 @@ TEST_F(DenseForecasts, CoverTucker) {
     for (const auto& extents : shapes()) {
         const auto x = tensor(extents);
         const auto held = x.state()->shape().local_size(world_.rank()) * 8;
-        for (const auto method : {TuckerMethod::st_hosvd, TuckerMethod::hosvd, TuckerMethod::hooi})
+        for (const auto method : {TuckerMethod::st_hosvd, TuckerMethod::hosvd, TuckerMethod::hooi, TuckerMethod::nonnegative})
             for (const auto kernel : {TuckerKernel::gram, TuckerKernel::qr}) {
                 TuckerOptions options;
                 options.ranks.assign(extents.size(), 3);

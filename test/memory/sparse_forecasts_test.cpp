@@ -282,7 +282,7 @@ TEST_F(ForecastsOnRanks, CoverSpreadPartitions) {
 }
 
 TEST_F(ForecastsOnRanks, CoverSparseTucker) {
-    for (const bool missing : {false, true})
+    for (const std::string kind : {"plain", "missing", "nonnegative"})
         for (const auto& shape : sizes()) {
             SparseTensor<double> tensor(world_, shape.lengths, "x");
             const auto x = random_nonzeros({shape.lengths, shape.count / comm().size()}, 5 + static_cast<std::uint64_t>(comm().rank()));
@@ -294,11 +294,12 @@ TEST_F(ForecastsOnRanks, CoverSparseTucker) {
             TuckerOptions options;
             options.ranks.assign(shape.lengths.size(), 2);
             options.max_iterations = 2;
-            options.missing = missing;
+            options.missing = kind == "missing";
+            if (kind == "nonnegative") options.method = TuckerMethod::nonnegative;
             std::int64_t forecast = 0;
             const auto held = SparsePattern::bytes(tensor.order() + 1, tensor.local_nonzeros());
             const auto taken = most(held + most_held([&] { forecast = tucker_decompose(std::move(tensor), options).forecast_bytes; }));
-            expect_covered(taken, forecast, "tucker, " + shape.text(), least_share(false));
+            expect_covered(taken, forecast, "tucker, " + kind + ", " + shape.text(), least_share(false));
         }
 }
 

@@ -111,6 +111,9 @@ def test_tucker():
         arges.tucker(whole)
     gaps = arges.tensor(np.where(rng.uniform(size=whole.shape) < 0.9, whole, 0)).to_sparse()
     assert arges.tucker(gaps, (2, 3, 2), missing=True, max_iterations=20).fit > arges.tucker(gaps, (2, 3, 2), max_iterations=20).fit
+    for data in (np.abs(whole), arges.tensor(np.abs(whole)).to_sparse()):
+        positive = arges.tucker(data, (2, 3, 2), method="nonnegative", max_iterations=5)
+        assert all((f >= 0).all() for f in positive.factors) and (positive.core.numpy() >= 0).all() and positive.fit > 0.5
     with pytest.raises(arges.InvalidArgument, match="allow a larger one"):
         arges.tucker(sparse, relative_error=1e-8)
 

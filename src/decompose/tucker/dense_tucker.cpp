@@ -16,6 +16,7 @@
 #include "decompose/tucker/dense_tucker_subspace.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
 #include "decompose/tucker/missing_elements.hpp"
+#include "decompose/tucker/nonnegative_tucker.hpp"
 #include "decompose/tucker/rank_search.hpp"
 #include "decompose/tucker/smallest_core.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
@@ -388,14 +389,19 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     const auto whole = options.missing ? decompose::filled_with(plain, known.sum / known.count) : Tensor<T>(plain.state());
     const double norm_squared = decompose::norm_squared(whole);
     decompose::check_elements(whole, norm_squared);
-    DenseTucker<T> work(whole, options, norm_squared);
-    if (options.missing) work.set_missing(plain, known.squares);
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
-    const auto automatic = options.missing ? TuckerMethod::hooi : TuckerMethod::st_hosvd;
-    result.method = options.method == TuckerMethod::automatic ? automatic : options.method;
     result.forecast_bytes = forecast;
     result.grid = decompose::grid_text(plain.state()->layout);
     result.distribution = "dense";
+    if (options.method == TuckerMethod::nonnegative) {
+        decompose::run_nonnegative(whole, norm_squared, options, progress, result);
+        result.seconds = watch.seconds();
+        return result;
+    }
+    DenseTucker<T> work(whole, options, norm_squared);
+    if (options.missing) work.set_missing(plain, known.squares);
+    const auto automatic = options.missing ? TuckerMethod::hooi : TuckerMethod::st_hosvd;
+    result.method = options.method == TuckerMethod::automatic ? automatic : options.method;
     if (result.method == TuckerMethod::hosvd) work.hosvd();
     if (result.method == TuckerMethod::st_hosvd) work.st_hosvd();
     if (result.method == TuckerMethod::hooi) work.hooi(result, progress, start);

@@ -11,6 +11,8 @@
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
+#include "decompose/tucker/core_arrays.hpp"
+#include "decompose/tucker/nonnegative_tucker.hpp"
 #include "decompose/tucker/rank_search.hpp"
 #include "decompose/tucker/smallest_core.hpp"
 #include "decompose/tucker/sparse_hooi.hpp"
@@ -31,6 +33,7 @@ namespace arges {
 namespace {
 
 using decompose::SparseHooi;
+using decompose::SparseProducts;
 
 [[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("Tucker decomposition: " + text); }
 
@@ -55,8 +58,8 @@ void check(const TuckerOptions& options, const std::vector<std::int64_t>& length
     if (options.relative_error > 0 && options.relative_error < least_error)
         refuse("a relative error below " + scientific(least_error) +
                " is lost in the rounding of sparse tensors; allow a larger one, or convert the tensor to a dense one");
-    if (options.method != TuckerMethod::automatic && options.method != TuckerMethod::hooi)
-        refuse("sparse tensors are decomposed by hooi only; choose it, or convert the tensor to a dense one");
+    if (options.method == TuckerMethod::hosvd || options.method == TuckerMethod::st_hosvd)
+        refuse("sparse tensors are decomposed by hooi and nonnegative only; choose one of them, or convert the tensor to a dense one");
     if (options.kernel != TuckerKernel::automatic || !options.order.empty())
         refuse("kernel and order are for dense tensors; leave them out, or convert the tensor to a dense one");
 }
@@ -82,8 +85,9 @@ template <class T>
 class SparseTucker {
 public:
     SparseTucker(const SparseState& source, const World& world, const TuckerOptions& options, const TuckerProgress& progress,
-                 SparseHooi<T>& hooi, TuckerResult<T>& result)
-        : source_(source), comm_(source.comm()), world_(world), options_(options), progress_(progress), hooi_(hooi), result_(result) {}
+                 SparseProducts<T>& products, SparseHooi<T>& hooi, TuckerResult<T>& result)
+        : source_(source), comm_(source.comm()), world_(world), options_(options), progress_(progress), products_(products), hooi_(hooi),
+          result_(result) {}
 
     /// At the ranks that there are.
     void settle() {
@@ -103,8 +107,8 @@ public:
 
     double error() const { return hooi_.error(); }
     decompose::CoreState core_state() const {
-        const double norm = hooi_.norm_squared(), error = hooi_.error();
-        return {hooi_.ranks(), decompose::slice_squares(core()), error * error * norm,
+        const double norm = products_.norm_squared(), error = hooi_.error();
+        return {products_.ranks(), decompose::slice_squares(core()), error * error * norm,
                 options_.relative_error * options_.relative_error * norm};
     }
     auto state() { return std::make_pair(hooi_.state(), fit_); }
@@ -116,7 +120,7 @@ public:
 
 private:
     bool may_go_on() const { return result_.iterations < options_.max_iterations; }
-    Tensor<T> core() const { return decompose::with_plain_blocks(hooi_.core(world_)); }
+    Tensor<T> core() const { return decompose::with_plain_blocks(decompose::core_tensor<T>(world_, hooi_.core(), products_.ranks())); }
 
     bool iterate() {
         hooi_.iterate();
@@ -127,7 +131,7 @@ private:
     /// True when the relative error is met.
     template <class CheckMemory>
     bool grow(const CheckMemory& check_memory) {
-        auto limits = hooi_.nonempty();
+        auto limits = products_.nonempty();
         for (std::size_t m = 0; m < options_.ranks.size(); ++m) limits[m] = std::min<std::int64_t>(limits[m], options_.ranks[m]);
         const auto go_on = [&] { return may_go_on(); };
         const auto again = [&] {
@@ -138,7 +142,7 @@ private:
             if (!may_go_on() || (result_.stop_reason != StopReason::iterations && result_.stop_reason != StopReason::tolerance))
                 return false;
             const auto ranks = decompose::grown_ranks(core_state(), limits, decompose::max_core_width);
-            if (ranks == hooi_.ranks()) {
+            if (ranks == products_.ranks()) {
                 if (!options_.ranks.empty()) return false;
                 throw InvalidArgument(source_.title() + " has no core with an error of " + scientific(options_.relative_error) +
                                       " that fits: " + joined(ranks, " x ") + " has " + scientific(error()) + ", and at most " +
@@ -168,11 +172,53 @@ private:
     const World& world_;
     const TuckerOptions& options_;
     const TuckerProgress& progress_;
+    SparseProducts<T>& products_;
     SparseHooi<T>& hooi_;
     TuckerResult<T>& result_;
     Stopwatch watch_;
     double fit_ = -std::numeric_limits<double>::infinity();
 };
+
+template <class T, class CheckMemory>
+void run_hooi(const SparseState& source, const World& world, SparseProducts<T>& products, const TuckerOptions& options,
+              const TuckerProgress& progress, const TuckerModel<T>* start, const CheckMemory& check_memory, TuckerResult<T>& result) {
+    SparseHooi<T> hooi(products, options.missing);
+    if (start) hooi.start_from(*start);
+    SparseTucker<T> work(source, world, options, progress, products, hooi, result);
+    const Stopwatch watch;
+    options.relative_error > 0 ? work.search(check_memory) : work.settle();
+    result.method = TuckerMethod::hooi;
+    result.seconds_per_iteration = watch.seconds() / result.iterations;
+    result.estimated_error = work.error();
+    result.fit = 1 - result.estimated_error;
+    std::vector<std::vector<std::int64_t>> rows;
+    for (int m = 0; m < products.order(); ++m) rows.push_back(products.owned_rows(m));
+    result.model = {source.lengths(), decompose::core_tensor<T>(world, hooi.core(), products.ranks()), std::move(rows),
+                    products.all_owned()};
+}
+
+/// For non-negative models.
+template <class T>
+class SparseData : public decompose::TuckerData<T> {
+public:
+    explicit SparseData(SparseProducts<T>& products) : products_(products) {}
+    double norm_squared() const override { return products_.norm_squared(); }
+    sparse::RowMatrix<T> owned(int mode) override { return products_.owned(mode); }
+    std::vector<std::int64_t> owned_rows(int mode) const override { return products_.owned_rows(mode); }
+    void changed(int mode) override { products_.expand(mode); }
+    sparse::RowMatrix<T> product(int mode) override { return products_.product(mode); }
+
+private:
+    SparseProducts<T>& products_;
+};
+
+template <class T>
+void run_nonnegative(const World& world, SparseProducts<T>& products, const TuckerOptions& options, const TuckerProgress& progress,
+                     const std::vector<std::int64_t>& lengths, TuckerResult<T>& result) {
+    for (int m = 0; m < products.order(); ++m) products.expand(m);
+    SparseData<T> data(products);
+    decompose::run_nonnegative<T>(products.comm(), data, options, progress, world, lengths, result);
+}
 
 /// What both forms of tucker_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
 template <class T>
@@ -188,6 +234,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         check<T>(options, tensor.lengths());
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
         if (!start) return;
+        if (options.method == TuckerMethod::nonnegative) refuse("factors to start from are for hooi; choose it, or leave them out");
         decompose::check_tucker_start(*start, tensor.lengths(), options.ranks);
         check_width(start->ranks());
     });
@@ -210,21 +257,17 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         result.forecast_bytes = std::max(result.forecast_bytes, forecast);
     };
     check_memory(own.ranks);
-    SparseHooi<T> hooi(comm, std::move(distributed.nonzeros), own.ranks, options.seed, options.missing);
-    decompose::check_norm(source.title(), hooi.norm_squared());
-    if (start) hooi.start_from(*start);
-    result.method = TuckerMethod::hooi;
+    const bool is_nonnegative = options.method == TuckerMethod::nonnegative;
+    SparseProducts<T> products(comm, std::move(distributed.nonzeros), own.ranks, options.seed, is_nonnegative ? 0 : 0.5);
+    decompose::check_norm(source.title(), products.norm_squared());
     result.distribution = chosen.distribution;
     result.grid = chosen.grid;
     result.policy = chosen.policy;
     const auto world = tensor.world();
-    SparseTucker<T> work(source, world, options, progress, hooi, result);
-    const Stopwatch watch;
-    options.relative_error > 0 ? work.search(check_memory) : work.settle();
-    result.seconds_per_iteration = watch.seconds() / result.iterations;
-    result.estimated_error = work.error();
-    result.fit = 1 - result.estimated_error;
-    result.model = hooi.model(world, tensor.lengths());
+    if (is_nonnegative)
+        run_nonnegative(world, products, options, progress, tensor.lengths(), result);
+    else
+        run_hooi(source, world, products, options, progress, start, check_memory, result);
     result.seconds = whole.seconds();
     return result;
 }

@@ -30,12 +30,14 @@ void check_tucker_options(const TuckerOptions& options, const std::vector<std::i
         if (options.ranks[m] < 1 || options.ranks[m] > lengths[m])
             refuse("the rank of mode " + std::to_string(m + 1) + " is " + std::to_string(options.ranks[m]) +
                    "; it must be from 1 to the length " + std::to_string(lengths[m]));
-    if (options.method > TuckerMethod::hooi || options.kernel > TuckerKernel::qr)
+    if (options.method > TuckerMethod::nonnegative || options.kernel > TuckerKernel::qr)
         refuse("method " + std::to_string(static_cast<int>(options.method)) + " and kernel " +
                std::to_string(static_cast<int>(options.kernel)) + "; use those of TuckerMethod and TuckerKernel");
     if (options.max_iterations < 1) refuse("there must be at least one iteration");
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
     if (!(options.seconds >= 0)) refuse("the seconds of the iterations must be 0 or a positive number");
+    if (options.method == TuckerMethod::nonnegative && (options.ranks.empty() || options.relative_error > 0 || options.missing))
+        refuse("non-negative models are for given ranks and elements that are all known; give ranks, or choose hooi");
     if (options.missing && (options.ranks.empty() || options.relative_error > 0))
         refuse("missing elements are for given ranks; give them instead of a relative error");
 }

@@ -84,7 +84,7 @@ class TuckerModel:
     """X(i, j, k, ...) is close to the sum over (a, b, c, ...) of core(a, b, c, ...) A(i, a) B(j, b) C(k, c) ..."""
 
     core: Tensor  #: distributed
-    factors: list[np.ndarray]  #: for each mode a matrix with orthonormal columns; whole on every rank
+    factors: list[np.ndarray]  #: for each mode a matrix with orthonormal columns (nonnegative: of length 1); whole on every rank
     report: dict[str, Any] = field(default_factory=dict, repr=False)  #: how it was found
 
     @property
@@ -131,7 +131,7 @@ _CP_ALGORITHMS = {"als": 0, "nonnegative": 1, "opt": 2, "sgd": 3}
 _COMPLETION_ALGORITHMS = {"als": 0, "ccd": 1, "sgd": 2}
 _INITS = {"random": 0, "sketched": 1, "hosvd": 2}
 _BIASES = {"auto": 0, "on": 1, "off": 2}
-_TUCKER_METHODS = {"auto": 0, "hosvd": 1, "st_hosvd": 2, "hooi": 3}
+_TUCKER_METHODS = {"auto": 0, "hosvd": 1, "st_hosvd": 2, "hooi": 3, "nonnegative": 4}
 
 
 _OTHER_NAMES = {"nn": "nonnegative", "st-hosvd": "st_hosvd"}  # as `arges` has them
@@ -433,7 +433,7 @@ def tucker(
     ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows:
     |X - model| <= relative_error |X|. missing: elements that are NaN, or not stored in a sparse tensor,
     are unknown; with ranks, by "hooi".
-    method: "auto", "hosvd", "st_hosvd" or "hooi". report has fit, iterations, converged, stop_reason, compression, forecast_bytes.
+    method: "auto", "hosvd", "st_hosvd", "hooi" or "nonnegative" (factors and core, with ranks). report has fit, iterations, converged, stop_reason, compression, forecast_bytes.
     """
     own = _real(tensor)
     wanted = [ranks] * own.ndim if isinstance(ranks, (int, np.integer)) else ranks or ()

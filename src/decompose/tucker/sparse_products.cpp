@@ -1,0 +1,103 @@
+#include "decompose/tucker/sparse_products.hpp"
+
+#include "base/memory_tally.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace arges::decompose {
+
+template <class T>
+SparseProducts<T>::SparseProducts(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed,
+                                  double shift)
+    : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)), seed_(seed), shift_(shift) {
+    for (auto value : distributed_.sets[0].nonzeros.values) norm_squared_ += static_cast<double>(value) * value;
+    comm_.sum(&norm_squared_, 1);
+    comm_.agree([&] {
+        const bool one_set = distributed_.sets.size() == 1;
+        for (int m = 0; m < order(); ++m) {
+            auto& nonzeros = distributed_.sets[one_set ? 0 : static_cast<std::size_t>(m)].nonzeros;
+            kernels_.emplace_back(nonzeros, m);
+            if (one_set) continue;
+            release(nonzeros.indices);
+            release(nonzeros.values);
+        }
+    });
+    release(distributed_.sets);
+    set_ranks(ranks_);
+}
+
+template <class T>
+std::int64_t SparseProducts<T>::width(int mode) const {
+    return std::accumulate(ranks_.begin(), ranks_.end(), std::int64_t{1}, std::multiplies<>()) / columns(mode);
+}
+
+template <class T>
+std::vector<std::int64_t> SparseProducts<T>::nonempty() const {
+    std::vector<std::int64_t> result;
+    for (const auto& rows : distributed_.rows) result.push_back(comm_.sum(rows.owned));
+    return result;
+}
+
+template <class T>
+void SparseProducts<T>::set_ranks(const std::vector<int>& ranks) {
+    ranks_ = std::vector<int>(ranks);
+    expand_.clear();
+    fold_.clear();
+    product_ = {};
+    factors_ = {};
+    std::int64_t largest = 0;
+    for (int m = 0; m < order(); ++m) {
+        const auto& rows = rows_of(m);
+        comm_.agree([&] {
+            factors_.add(rows, columns(m), seed_, shift_);
+            expand_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, columns(m)));
+            fold_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, static_cast<int>(width(m))));
+        });
+        largest = std::max(largest, rows.count() * width(m));
+    }
+    comm_.agree([&] { product_ = Buffer<T>(largest); });
+}
+
+template <class T>
+std::vector<std::int64_t> SparseProducts<T>::owned_rows(int mode) const {
+    const auto& rows = rows_of(mode);
+    return {rows.index.begin(), rows.index.begin() + rows.owned};
+}
+
+template <class T>
+std::vector<std::vector<T>> SparseProducts<T>::all_owned() {
+    std::vector<std::vector<T>> result;
+    for (int m = 0; m < order(); ++m) {
+        const auto mine = owned(m);
+        result.emplace_back(mine.data, mine.data + mine.rows * mine.columns);
+    }
+    return result;
+}
+
+template <class T>
+sparse::RowMatrix<T> SparseProducts<T>::product(int mode) {
+    const auto& rows = rows_of(mode);
+    const sparse::RowMatrix<T> result{product_.data(), rows.count(), static_cast<int>(width(mode)), width(mode)};
+    kernels_[mode].multiply(factors_.views(), result);
+    if (distributed_.folds) fold_[mode]->fold(result);
+    return {result.data, rows.owned, result.columns, result.stride};
+}
+
+template <class T>
+double SparseProducts<T>::subtract_model(const std::vector<double>& core) {
+    double squares = 0;
+    comm_.agree([&] {
+        const std::vector<T> own(core.begin(), core.end());
+        for (int m = order(); m-- > 0;) squares = kernels_[m].subtract_model(own, factors_.views());
+    });
+    comm_.sum(&squares, 1);
+    return squares;
+}
+
+template class SparseProducts<float>;
+template class SparseProducts<double>;
+
+}  // namespace arges::decompose
