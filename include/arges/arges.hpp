@@ -6,6 +6,7 @@
 #include "arges/checkpoint.hpp"
 #include "arges/complete.hpp"
 #include "arges/core_consistency.hpp"
+#include "arges/cp_ranks.hpp"
 #include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/element_functions.hpp"

@@ -5,7 +5,6 @@
 #include "arges/cpd.hpp"
 
 #include <functional>
-#include <type_traits>
 #include <vector>
 
 namespace arges {

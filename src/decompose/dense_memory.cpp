@@ -2,6 +2,7 @@
 #include "decompose/dense_memory.hpp"
 
 #include "base/buffer.hpp"
+#include "base/math.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/cp/known_block.hpp"
 #include "decompose/distribution/dense_block.hpp"

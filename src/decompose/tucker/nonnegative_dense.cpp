@@ -5,7 +5,6 @@
 #include "decompose/tucker/nonnegative_tucker.hpp"
 
 #include <string>
-#include <utility>
 
 namespace arges::decompose {
 
