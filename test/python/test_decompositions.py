@@ -39,6 +39,25 @@ def test_cpd_finds_a_model(algorithm, form):
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_cpd_compares_ranks_and_starts(form):
+    whole = model(np.random.default_rng(3), (9, 8, 10), 2) + 0.01 * np.random.default_rng(4).standard_normal((9, 8, 10))
+    tensor = arges.tensor(whole) if form == "dense" else arges.tensor(whole).to_sparse()
+    for init in ("sketched", "hosvd"):
+        assert arges.cpd(tensor, 2, init=init, seed=1, max_iterations=300, tolerance=1e-6).fit > 0.95
+        with pytest.raises(arges.InvalidArgument, match="random"):
+            arges.cpd(tensor, 2, init=init, missing=True)
+    with pytest.raises(ValueError, match="sketched"):
+        arges.cpd(tensor, 2, init="sketch")
+    seen = []
+    trials = arges.compare_ranks(tensor, range(1, 4), starts=2, max_iterations=200, tolerance=1e-6, missing=form == "sparse", holdout=0.1, progress=seen.append)
+    assert [trial["rank"] for trial in trials] == [1, 2, 3] == sorted({now["rank"] for now in seen})
+    assert trials[1]["held_out_rmse"] < 0.5 * trials[0]["held_out_rmse"] and trials[1]["fit"] > 0.95 and trials[1]["starts"] == 2
+    assert sum(trial["recommended"] for trial in trials) <= 1
+    with pytest.raises(arges.InvalidArgument):
+        arges.compare_ranks(tensor, (0, 2))
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_cpd_of_known_elements(form):
     rng = np.random.default_rng(8)
     whole = model(rng, (9, 8, 7), 2)

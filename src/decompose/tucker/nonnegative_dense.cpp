@@ -3,6 +3,8 @@
 #include "decompose/cp/factors.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/tucker/nonnegative_tucker.hpp"
+#include "interface/dense/tensor_state.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <string>
 
