@@ -30,8 +30,10 @@ struct CpRanks {
     int recommended = 0;
 };
 
-/// Decomposes with each rank from `first` to `last`. Collective.
+/// Decomposes with each rank of a range. Collective.
 /// @param tensor   as of cp_decompose(), sparse or dense
+/// @param first    the smallest rank, from 1
+/// @param last     the largest one
 /// @param options  as of cp_decompose(), but for the rank
 /// @param holdout  part of the known elements, 0 to below 1, that is held out of one more decomposition of each rank, by a hash of the seed
 ///                 and their indices: of dense tensors, and of sparse ones whose other elements are missing; 0: none
