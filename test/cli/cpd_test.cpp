@@ -283,7 +283,9 @@ TEST(CpdProgram, SaysWhyIterationsEnded) {
     EXPECT_EQ(few["stop_reason"], "iterations");
     EXPECT_FALSE(few["converged"]);
     const auto table = run_program({"cpd", yago, "--rank", "2", "--tolerance", "1e-2"});
-    EXPECT_NE(table.out.find("stopped because              the fit will hardly change: by less than 0.01 of itself and of 1 - fit"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("stopped because              the fit will hardly change: by less than 0.01 of itself and of 1 - fit"),
+              std::string::npos)
+        << table.out;
 }
 
 /// Negative values with factors that have none: a warning, and a model of zeros is not said to have converged.
