@@ -370,9 +370,9 @@ Action declare_cpd(CLI::App& app) {
         app.add_option("--starts", command->starts, "from as many seeds, the best is kept; auto: up to 10 where these are short")
             ->check(accepted_by(check_starts, "N"))
             ->capture_default_str();
-    app.add_option("--init", command->init, "what the iterations begin with: random, sketched or hosvd")
-        ->check(one_of({"random", "sketched", "hosvd"}))
-        ->capture_default_str();
+    auto* const init = app.add_option("--init", command->init, "what the iterations begin with: random, sketched or hosvd")
+                           ->check(one_of({"random", "sketched", "hosvd"}))
+                           ->capture_default_str();
     declare_sparse(app, cp);
     auto* const perturbation =
         app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
@@ -382,7 +382,7 @@ Action declare_cpd(CLI::App& app) {
         ->capture_default_str();
     declare_seconds(app, cp.seconds);
     command->output.declare(app);
-    app.get_option("--start")->excludes(starts);
+    app.get_option("--start")->excludes(starts)->excludes(init);
     for (const char* name : {"--start", "--output", "--save-partition"}) app.get_option(name)->excludes(ranks);
     declare_progress(app, command->progress);
     command->declare(app);

@@ -220,6 +220,12 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
         figures.error = result.estimated_error;
     figures.error_seconds = watch.seconds();
     steps.show("");
+    if (const double allowed = command.tucker.relative_error; allowed > 0 && figures.error > allowed * (1 + 1e-6)) {
+        const char* const cure = result.stop_reason == StopReason::iterations ? "more iterations (--iterations)" : "larger ranks";
+        read.warnings.push_back(
+            fmt::format("the relative error is {:.6g}, above the tolerance of {:g}; allow {}", figures.error, allowed, cure));
+        print_warnings(work.console.err, {read.warnings.back()});
+    }
     figures.peak = world.maximum(peak_process_memory());
     figures.forecast = work.forecast.bytes();
     const auto found = result_json(read, result, figures, command.tucker.missing);

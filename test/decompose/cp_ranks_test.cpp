@@ -15,7 +15,7 @@ namespace arges::test {
 namespace {
 
 /// A sum of three components of like weights, and noise.
-Tensor<double> planted(const World& world, double noise) {
+Tensor<double> three_components(const World& world, double noise) {
     Tensor<double> X(world, {15, 14, 13}, "X");
     X.fill([&](Index i) {
         double sum = noise * drawn_number(99, static_cast<std::uint64_t>(X.key(i)));
@@ -39,7 +39,7 @@ CpOptions with_three_starts() {
 
 TEST(CpRanks, SpeakForThePlantedRank) {
     const World world;
-    const auto X = planted(world, 0.05);
+    const auto X = three_components(world, 0.05);
     std::set<int> ranks;
     for (const double holdout : {0.0, 0.1}) {
         const auto found = compare_ranks(X, 1, 5, with_three_starts(), holdout, [&](int rank, const CpIteration&) { ranks.insert(rank); });
@@ -65,7 +65,7 @@ TEST(CpRanks, SpeakForThePlantedRank) {
 /// Sparse tensors with missing elements, and the dense ones that have NaN in their place, say the same.
 TEST(CpRanks, HoldOutKnownElements) {
     const World world, alone(MPI_COMM_SELF);
-    auto with_gaps = planted(world, 0.05), of_one = planted(alone, 0.05);
+    auto with_gaps = three_components(world, 0.05), of_one = three_components(alone, 0.05);
     for (auto* X : {&with_gaps, &of_one})
         X->for_each_local([&](Index i, double& value) {
             if (drawn_number(5, static_cast<std::uint64_t>(X->key(i))) > 0.2) value = std::numeric_limits<double>::quiet_NaN();
@@ -86,7 +86,7 @@ TEST(CpRanks, HoldOutKnownElements) {
 
 TEST(CpRanks, RefuseWhatMakesNoSense) {
     const World world;
-    const auto X = planted(world, 0);
+    const auto X = three_components(world, 0);
     const auto sparse = known_elements(X, MissingElements::none);
     auto options = with_three_starts();
     EXPECT_THROW(compare_ranks(X, 0, 2, options), InvalidArgument);

@@ -14,14 +14,14 @@
 namespace arges::test {
 namespace {
 
-const std::vector<std::int64_t> lengths{11, 9, 7}, planted_ranks{2, 3, 2};
+const std::vector<std::int64_t> tensor_lengths{11, 9, 7}, planted_ranks{2, 3, 2};
 
 double drawn(int what, std::int64_t row, std::int64_t column) { return decompose::start_value(21, what, row, static_cast<int>(column)); }
 
 /// A planted model without negative elements, some of whose factors' elements are zero, and noise.
 Tensor<double> planted(const World& world, double noise) {
     const auto factor = [](int mode, std::int64_t i, std::int64_t c) { return std::max(0.0, drawn(mode, i, c) - 0.3); };
-    Tensor<double> X(world, lengths, "X");
+    Tensor<double> X(world, tensor_lengths, "X");
     X.fill([&](Index i) {
         double value = noise * drawn(9, i[0] + 11 * (i[1] + 9 * i[2]), 0);
         for (std::int64_t a = 0; a < 2; ++a)

@@ -57,6 +57,7 @@ TEST_F(DenseForecasts, CoverCp) {
             for (const bool perturbs : {false, true}) {
                 if (perturbs && algorithm == CpAlgorithm::opt) continue;
                 CpOptions options;
+                options.init = perturbs ? CpInit::sketched : algorithm == CpAlgorithm::nonnegative ? CpInit::hosvd : CpInit::random;
                 options.rank = 5;
                 options.algorithm = algorithm;
                 options.pairwise_perturbation = perturbs;

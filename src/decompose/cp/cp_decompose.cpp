@@ -167,7 +167,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     auto distributed = decompose::distribute_tensor<T>(source, gives_up, request);
     const auto& share = distributed.share;
     const auto forecast = decompose::checked_forecast(
-        *source.world, source.title(), std::max(hosvd.bytes, decompose::cp_memory(share, options, omp_get_max_threads()).peak()),
+        *source.world, source.title(), hosvd.with(decompose::cp_memory(share, options, omp_get_max_threads()).peak()),
         share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another format",
         decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const bool folds = distributed.nonzeros.folds;
@@ -225,8 +225,8 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = decompose::checked_forecast(
         *source.world, source.title(),
-        std::max(hosvd.bytes, place.original_bytes +
-                                  decompose::dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak()),
+        hosvd.with(place.original_bytes +
+                   decompose::dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak()),
         source.shape().max_local_size() * std::int64_t{sizeof(T)}, "use more ranks, fewer components",
         decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
     const HostElements here(*plain.state());

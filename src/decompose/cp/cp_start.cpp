@@ -87,12 +87,14 @@ HosvdStart<T> hosvd_start(const Tensor& tensor, const std::vector<std::int64_t>&
             const auto& mine = found.model.factor(m);
             rows.push_back(found.model.rows(m));
             auto& factor = factors.emplace_back();
+            factor.reserve(rows.back().size() * wanted);
             for (std::size_t i = 0; i < rows.back().size(); ++i)
                 for (std::size_t c = 0; c < wanted; ++c)
                     factor.push_back(c < columns ? mine[i * columns + c]
                                                  : static_cast<T>(start_value(options.seed, m, rows.back()[i], static_cast<int>(c)) - 0.5));
             if (wants_nonnegative(options))
                 for (auto& element : factor) element = std::abs(element);
+            start.model_bytes += static_cast<std::int64_t>(factor.capacity() * sizeof(T) + rows.back().size() * sizeof(std::int64_t));
         }
         start.model.emplace(world, lengths, std::vector<double>(options.rank, 1), std::move(rows), std::move(factors));
     });

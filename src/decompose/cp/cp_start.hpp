@@ -3,7 +3,10 @@
 
 #include "decompose/cp/cp_driver.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace arges::decompose {
 
@@ -12,6 +15,10 @@ template <class T>
 struct HosvdStart {
     std::optional<CpModel<T>> model{};  ///< none where the options want none
     std::int64_t bytes = 0;             ///< that finding it took at most on a rank
+    std::int64_t model_bytes = 0;       ///< of this rank
+
+    /// Bytes of a decomposition that begins with it. Pure.
+    std::int64_t with(std::int64_t decomposition) const { return std::max(bytes, decomposition + model_bytes); }
 };
 
 /// Collective. @param tensor  sparse or dense @throws as tucker_decompose()
