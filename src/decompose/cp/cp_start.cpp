@@ -4,7 +4,6 @@
 
 #include "arges/tucker.hpp"
 #include "decompose/cp/constraints.hpp"
-#include "linalg/small_matrices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,23 +38,31 @@ void take_absolute_values(sparse::RowMatrix<T> rows) {
     for (std::int64_t i = 0; i < rows.rows * rows.columns; ++i) rows.data[i] = std::abs(rows.data[i]);
 }
 
-/// Rows times U L^(-1/2) of their Gram matrix U L U^T; columns of no length become random.
+/// Rows times the inverse of the upper triangle R of their Gram matrix R^T R, whose diagonal is positive, so that the result does not
+/// depend on rounding; columns that depend on those before them become random.
 template <class T>
 void orthonormalize(sparse::RowMatrix<T> rows, const ModeRows& numbers, const Gram& gram, int mode, std::uint64_t seed) {
+    constexpr double independent = 1000 * std::numeric_limits<T>::epsilon();
     const std::size_t n = rows.columns;
-    const auto eigen = linalg::symmetric_eigen(gram, rows.columns);
-    const double least = 10 * static_cast<double>(n) * std::numeric_limits<T>::epsilon() * std::max(eigen.values[n - 1], 0.0);
-    std::vector<double> row(n);
-    for (std::int64_t i = 0; i < rows.rows; ++i) {
-        std::copy_n(rows.row(i), n, row.begin());
-        for (std::size_t c = 0; c < n; ++c) {
-            double sum = 0;
-            for (std::size_t r = 0; r < n; ++r) sum += row[r] * eigen.vectors[r + c * n];
-            const bool has_length = eigen.values[c] > least;
-            rows.row(i)[c] = static_cast<T>(has_length ? sum / std::sqrt(eigen.values[c])
-                                                       : start_value(seed, mode, numbers.index[i], static_cast<int>(c)) - 0.5);
+    std::vector<double> r(n * n, 0);  // r[k + c * n]: row k of column c
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t k = 0; k <= c; ++k) {
+            double sum = gram[k + c * n];
+            for (std::size_t j = 0; j < k; ++j) sum -= r[j + k * n] * r[j + c * n];
+            if (k == c)
+                r[c + c * n] = sum > independent * gram[c + c * n] ? std::sqrt(sum) : 0;
+            else
+                r[k + c * n] = r[k + k * n] > 0 ? sum / r[k + k * n] : 0;
         }
-    }
+    std::vector<double> row(n);
+    for (std::int64_t i = 0; i < rows.rows; ++i)
+        for (std::size_t c = 0; c < n; ++c) {
+            double sum = static_cast<double>(rows.row(i)[c]);
+            for (std::size_t k = 0; k < c; ++k) sum -= row[k] * r[k + c * n];
+            const bool has_length = r[c + c * n] > 0;
+            row[c] = has_length ? sum / r[c + c * n] : 0;
+            rows.row(i)[c] = static_cast<T>(has_length ? row[c] : start_value(seed, mode, numbers.index[i], static_cast<int>(c)) - 0.5);
+        }
 }
 
 }  // namespace
