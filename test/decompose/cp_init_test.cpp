@@ -3,6 +3,7 @@
 #include "decompose/tensor_of.hpp"
 
 #include "arges/error.hpp"
+#include "base/splitmix.hpp"
 #include "decompose/cp/cp_als.hpp"
 #include "support/drawn_numbers.hpp"
 #include "support/sparse_tensors.hpp"
@@ -110,6 +111,27 @@ TEST(CpInits, AreOfTheirStarts) {
     options.starts = 1;
     options.seed = 78;
     EXPECT_NEAR(cp_decompose(X, options).fit, several.starts[1].fit, 1e-12);
+}
+
+/// Components that nearly cancel each other make approximate products wrong: an exact iteration follows, and no error.
+TEST(CpInits, GoOnWhereApproximateProductsFail) {
+    const World world;
+    Tensor<double> X(world, {7, 9, 8, 10, 11, 3}, "X");
+    X.fill([](Index i) {
+        double sum = 1;
+        std::uint64_t noise = 0;
+        for (std::size_t m = 0; m < i.size(); ++m) {
+            sum += 0.1 * static_cast<double>((m + 1) * static_cast<std::size_t>(i[m]) % 17);
+            noise = splitmix(noise + static_cast<std::uint64_t>(i[m]));
+        }
+        return 1 / sum + 0.3 * unit_interval(noise);
+    });
+    auto options = starting_with(CpInit::sketched, CpAlgorithm::als, 5);
+    options.max_iterations = 12;
+    options.regularization = 1e-6;
+    const double exact = cp_decompose(X, options).fit;
+    options.pairwise_perturbation = true;
+    EXPECT_NEAR(cp_decompose(X, options).fit, exact, 1e-2);
 }
 
 TEST(CpInits, AreRefusedForLossesAndMissingElements) {

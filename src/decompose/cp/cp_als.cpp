@@ -15,6 +15,13 @@ namespace arges::decompose {
 
 namespace {
 
+/// |X - model|^2 can be what the three say, but for the rounding of single precision.
+bool is_residual(double norm_squared, double model_squared, double inner) {
+    constexpr double rounding = 1e-5;
+    const double residual = norm_squared + model_squared - 2 * inner;
+    return std::isfinite(residual) && residual >= -rounding * (norm_squared + model_squared);
+}
+
 double total(const Gram& gram) { return std::accumulate(gram.begin(), gram.end(), 0.0); }
 
 /// One mode after the other.
@@ -25,7 +32,7 @@ public:
         : tensor_(tensor), state_(state), regularization_(regularization) {}
     virtual ~Alternation() = default;
 
-    /// An iteration over all modes; returns the fit.
+    /// An iteration over all modes; returns the fit, NaN where that of approximate products cannot be.
     double iterate() {
         double inner = 0, model = 0;
         for (int m = 0; m < tensor_.order(); ++m) {
@@ -47,6 +54,8 @@ public:
             tensor_.finish_expand(m);
             normalize(m, std::move(sums.gram));
         }
+        const bool is_estimate = tensor_.step() != CpStep::exact;
+        if (is_estimate && !is_residual(tensor_.norm_squared(), model, inner)) return std::numeric_limits<double>::quiet_NaN();
         return fit_of(tensor_.norm_squared(), model, inner);
     }
 
@@ -139,9 +148,8 @@ bool FitTrend::is_settled(double tolerance, double epsilon) const {
 }
 
 double fit_of(double norm_squared, double model_squared, double inner) {
-    constexpr double rounding = 1e-5;  // of single precision
     const double residual = norm_squared + model_squared - 2 * inner;
-    if (!std::isfinite(residual) || residual < -rounding * (norm_squared + model_squared))
+    if (!is_residual(norm_squared, model_squared, inner))
         throw Error("the decomposition has diverged: its residual is not a number that it can be; scale the tensor's values, "
                     "use a smaller "
                     "rank, another seed, or a regularization");
@@ -160,13 +168,15 @@ void alternate(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions&
         tensor.begin_iteration(state, must_be_exact);
         state.fit = iterate();
         if (const auto fit = tensor.fit(state)) state.fit = *fit;
+        const bool is_lost = std::isnan(state.fit) && tensor.step() != CpStep::exact;  // the next iteration is exact
+        if (is_lost) state.fit = before;
         const bool is_exact = tensor.step() == CpStep::exact;
         if (it > 1 && is_exact && was_exact && !fit_may_fall && state.fit < before - rounding)
             throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " +
                         std::to_string(state.fit) + "; use a smaller rank, another seed, or a regularization");
         if (!after(it, state.fit)) return;
         trend.add(state.fit);
-        must_be_exact = trend.is_settled(options.tolerance, std::numeric_limits<T>::epsilon()) || (must_be_exact && !was_exact);
+        must_be_exact = trend.is_settled(options.tolerance, std::numeric_limits<T>::epsilon()) || is_lost || (must_be_exact && !was_exact);
         was_exact = is_exact;
     }
 }
