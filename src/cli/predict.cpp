@@ -31,6 +31,10 @@ struct PredictCommand {
     bool is_table() const { return !table.options.columns.empty() || is_table_name(file) || file == "-"; }
 };
 
+const char* unknown_text(const CpModel<double>& model) {
+    return model.has_biases() ? "only the other slices' biases tell" : "the model is zero";
+}
+
 void print_summary(std::ostream& out, const PredictCommand& command, const CpModel<double>& model, const PredictionReport& report,
                    const ModelIds& ids) {
     std::vector<std::vector<std::string>> rows;
@@ -44,9 +48,7 @@ void print_summary(std::ostream& out, const PredictCommand& command, const CpMod
                  : ""));
     for (std::size_t m = 0; m < report.unknown_ids.size(); ++m)
         if (report.unknown_ids[m] > 0) add("unknown ids", fmt::format("{} in {}", with_commas(report.unknown_ids[m]), ids.name(m)));
-    if (report.unknown > 0)
-        add("in unknown slices", fmt::format("{}, where {}", with_commas(report.unknown),
-                                             model.has_biases() ? "only the other slices' biases tell" : "the model is zero"));
+    if (report.unknown > 0) add("in unknown slices", fmt::format("{}, where {}", with_commas(report.unknown), unknown_text(model)));
     if (report.has_values) add("RMSE", fmt::format("{:.8g}", report.rmse));
     add("written", command.output);
     out << table(rows, {true, true}) << std::flush;
@@ -92,6 +94,10 @@ void run(PredictCommand& command, const Console& console) {
         console.out << report.text;
         if (report.has_values) console.out << fmt::format("# RMSE {:.8g} of {}\n", report.rmse, report.predictions);
         console.out << std::flush;
+        if (report.unknown > 0)
+            console.err << fmt::format("arges: warning: {} of {} predictions {} in slices that the model does not know, where {}\n",
+                                       with_commas(report.unknown), with_commas(report.predictions), report.unknown == 1 ? "is" : "are",
+                                       unknown_text(model));
     }
 }
 

@@ -137,8 +137,8 @@ CpRanks compare(const Tensor& tensor, const WorldState& world, const std::string
         if (!(holdout >= 0) || !(holdout < 1)) throw InvalidArgument("compare_ranks: the part to hold out must be from 0 to below 1");
         if (holdout > 0 && is_sparse && !options.missing)
             throw InvalidArgument("compare_ranks: " + title +
-                                  " has zeros where no elements are stored, and elements are held out of such "
-                                  "tensors only whose other elements are missing; say so, or hold nothing out");
+                                  " has zeros where no elements are stored, and elements are held out of such tensors only whose other "
+                                  "elements are missing; say that they are (--missing), or hold nothing out");
         if (holdout > 0 && options.algorithm == CpAlgorithm::sgd && !is_sparse)
             throw InvalidArgument("compare_ranks: " + title + " is dense; sgd is for sparse tensors, use opt");
         if (!options.save_partition.empty())
