@@ -6,6 +6,8 @@
 #include "decompose/cp/gram_solver.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/model_arguments.hpp"
+#include "decompose/tucker/core_arrays.hpp"
+#include "decompose/tucker/tucker_elements.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "interface/world/world_state.hpp"
 #include "linalg/small_matrices.hpp"
@@ -22,29 +24,14 @@ constexpr double most_core_elements = 1 << 24;
 template <class T>
 std::vector<double> inverse_gram(const Communicator& comm, const CpModel<T>& model, int mode) {
     const std::size_t n = model.rank();
-    const auto& factor = model.factor(mode);
-    std::vector<double> gram(n * n, 0), result(n * n, 0);
-    for (std::size_t i = 0; i < factor.size(); i += n)
-        for (std::size_t c = 0; c < n; ++c)
-            for (std::size_t r = 0; r < n; ++r) gram[r + c * n] += static_cast<double>(factor[i + r]) * static_cast<double>(factor[i + c]);
-    comm.sum(gram.data(), std::ssize(gram));
-    const auto eigen = linalg::symmetric_eigen(gram, model.rank());
+    std::vector<double> result(n * n, 0);
+    const auto eigen = linalg::symmetric_eigen(decompose::factor_gram(comm, model, mode, model.rank()), model.rank());
     const double rounding = std::is_same_v<T, float> ? 1e-6 : 1e-13;
     for (std::size_t k = 0; k < n; ++k) {
         if (!(eigen.values[k] > rounding * eigen.values[n - 1])) continue;
         for (std::size_t c = 0; c < n; ++c)
             for (std::size_t r = 0; r < n; ++r) result[r + c * n] += eigen.vectors[r + k * n] * eigen.vectors[c + k * n] / eigen.values[k];
     }
-    return result;
-}
-
-/// A core, first index fastest, whose index of a mode is multiplied with a matrix.
-std::vector<double> multiplied(const std::vector<double>& core, std::size_t stride, std::size_t n, const std::vector<double>& matrix) {
-    std::vector<double> result(core.size(), 0);
-    for (std::size_t block = 0; block < core.size(); block += stride * n)
-        for (std::size_t c = 0; c < n; ++c)
-            for (std::size_t r = 0; r < n; ++r)
-                for (std::size_t s = 0; s < stride; ++s) result[block + r * stride + s] += matrix[r + c * n] * core[block + c * stride + s];
     return result;
 }
 
@@ -77,9 +64,10 @@ double consistency(const AnyTensor& tensor, const CpModel<T>& model) {
                               " elements is too large; use a model of fewer components");
     const auto& comm = model.world().state()->communicator();
     auto core = projected(tensor, model);
+    const std::vector<int> lengths(static_cast<std::size_t>(model.order()), model.rank());
     std::size_t stride = 1, diagonal = 0;
     for (int m = 0; m < model.order(); ++m) {
-        core = multiplied(core, stride, n, inverse_gram(comm, model, m));
+        core = decompose::times_in_mode(core, lengths, model.order() - 1 - m, inverse_gram(comm, model, m));  // the first mode is fastest
         diagonal += stride;
         stride *= n;
     }

@@ -3,6 +3,7 @@
 #include "local/blas.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace arges::decompose {
@@ -61,6 +62,17 @@ std::vector<double> times_in_mode(const std::vector<double>& core, const std::ve
                 for (std::size_t i = 0; i < inner; ++i)
                     result[(o * length + b) * inner + i] += matrix[a + b * length] * core[(o * length + a) * inner + i];
     return result;
+}
+
+std::vector<double> slice_products(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& lengths, int mode) {
+    const auto rows = core_unfolding<double>(a, lengths, mode, false), others = core_unfolding<double>(b, lengths, mode, false);
+    const std::int64_t length = lengths[mode], width = std::ssize(rows) / length;
+    std::vector<double> products;
+    for (std::int64_t j = 0; j < length; ++j)
+        for (std::int64_t i = 0; i < length; ++i)
+            products.push_back(
+                std::inner_product(rows.begin() + i * width, rows.begin() + (i + 1) * width, others.begin() + j * width, 0.0));
+    return products;
 }
 
 template <class T>

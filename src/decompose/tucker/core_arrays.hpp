@@ -22,6 +22,9 @@ std::vector<T> core_unfolding(const std::vector<double>& core, const std::vector
 std::vector<double> times_in_mode(const std::vector<double>& core, const std::vector<int>& lengths, int mode,
                                   const std::vector<double>& matrix);
 
+/// By pair of slices of a mode, the first index fastest: the inner product of one of the first array with one of the second.
+std::vector<double> slice_products(const std::vector<double>& a, const std::vector<double>& b, const std::vector<int>& lengths, int mode);
+
 /// The core as a tensor, spread over the ranks. Collective.
 template <class T>
 Tensor<T> core_tensor(const World& world, const std::vector<double>& core, const std::vector<int>& lengths);

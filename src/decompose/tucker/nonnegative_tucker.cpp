@@ -77,17 +77,11 @@ void NonnegativeTucker<T>::iterate() {
 template <class T>
 void NonnegativeTucker<T>::update_factor(int mode, RowMatrix<const T> product) {
     const auto mine = data_.owned(mode);
-    const std::int64_t columns = ranks_[mode], width = std::ssize(core_) / columns;
+    const std::int64_t columns = ranks_[mode];
     std::vector<T> right(static_cast<std::size_t>(mine.rows * columns));
     const RowMatrix<T> to{right.data(), mine.rows, ranks_[mode], columns};
     multiply_rows<T>(product, core_unfolding<T>(core_, ranks_, mode, false), to);
-    const auto core = core_unfolding<double>(core_, ranks_, mode, false);
-    const auto other = core_unfolding<double>(times_grams(core_, grams_, mode), ranks_, mode, false);
-    std::vector<double> gram(static_cast<std::size_t>(columns * columns));
-    for (std::int64_t a = 0; a < columns; ++a)
-        for (std::int64_t b = 0; b < columns; ++b)
-            gram[a + b * columns] =
-                std::inner_product(core.begin() + a * width, core.begin() + (a + 1) * width, other.begin() + b * width, 0.0);
+    const auto gram = slice_products(core_, times_grams(core_, grams_, mode), ranks_, mode);
     comm_.agree([&] { update_rows<T>(mine, to, gram); });
     data_.changed(mode);
     make_gram(mode);

@@ -2,6 +2,7 @@
 
 #include "base/buffer.hpp"
 #include "decompose/completion/needed_rows.hpp"
+#include "decompose/tucker/core_arrays.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -10,21 +11,6 @@
 namespace arges::decompose {
 
 namespace {
-
-/// An array of these lengths, the first one fastest, with one of its modes multiplied by a symmetric matrix.
-std::vector<double> multiplied(const std::vector<double>& from, const std::vector<std::int64_t>& lengths, int mode,
-                               const std::vector<double>& matrix) {
-    std::int64_t stride = 1;
-    for (int m = 0; m < mode; ++m) stride *= lengths[m];
-    const auto length = lengths[mode], block = stride * length;
-    std::vector<double> result(from.size(), 0);
-    for (std::int64_t begin = 0; begin < std::ssize(from); begin += block)
-        for (std::int64_t a = 0; a < length; ++a)
-            for (std::int64_t b = 0; b < length; ++b)
-                for (std::int64_t s = 0; s < stride; ++s)
-                    result[begin + a * stride + s] += matrix[a * length + b] * from[begin + b * stride + s];
-    return result;
-}
 
 /// Rows of all factors that a rank's elements need, row by row.
 template <class T>
@@ -93,22 +79,12 @@ std::vector<double> elements_at(const Communicator& comm, const TuckerModel<T>& 
 
 template <class T>
 std::vector<double> slice_gram(const Communicator& comm, const TuckerModel<T>& model, int mode) {
-    const auto& ranks = model.ranks();
-    const auto gathered = model.core().gather();
-    const std::vector<double> core(gathered.begin(), gathered.end());
+    const std::vector<int> ranks(model.ranks().begin(), model.ranks().end());
+    const auto core = core_array(model.core());
     auto other = core;
     for (int m = 0; m < model.order(); ++m)
-        if (m != mode) other = multiplied(other, ranks, m, factor_gram(comm, model, m, ranks[m]));
-    std::int64_t stride = 1;
-    for (int m = 0; m < mode; ++m) stride *= ranks[m];
-    const auto length = ranks[mode], block = stride * length;
-    std::vector<double> result(length * length, 0);
-    for (std::int64_t begin = 0; begin < std::ssize(core); begin += block)
-        for (std::int64_t a = 0; a < length; ++a)
-            for (std::int64_t b = 0; b < length; ++b)
-                for (std::int64_t s = 0; s < stride; ++s)
-                    result[a * length + b] += core[begin + a * stride + s] * other[begin + b * stride + s];
-    return result;
+        if (m != mode) other = times_in_mode(other, ranks, m, factor_gram(comm, model, m, ranks[m]));
+    return slice_products(core, other, ranks, mode);
 }
 
 template <class T>
