@@ -332,15 +332,19 @@ CpMatch match_components(const CpModel<T>& a, const CpModel<T>& b);
 /// @param options  how
 /// @param progress called on every rank after each iteration: any function that can be called as a CpProgress
 /// @param start    factors to start from instead of random ones, of the same lengths and rank; nullptr: none
+/// @param weights  of the squared residuals or losses, and by that of which elements are known (CpOptions::missing makes no difference):
+///                 those with a weight above 0, zeros of the tensor too, others are unknown; see masked(). nullptr: none
 /// @throws InvalidArgument for options that do not fit together, or for a tensor without nonzeros; Error where the iteration
 /// diverges
 template <class T>
 CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress = {},
-                         const std::type_identity_t<CpModel<T>>* start = nullptr);
+                         const std::type_identity_t<CpModel<T>>* start = nullptr,
+                         const std::type_identity_t<SparseTensor<T>>* weights = nullptr);
 /// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
 template <class T>
 CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress = {},
-                         const std::type_identity_t<CpModel<T>>* start = nullptr);
+                         const std::type_identity_t<CpModel<T>>* start = nullptr,
+                         const std::type_identity_t<SparseTensor<T>>* weights = nullptr);
 
 /// Decomposes a dense tensor; it stays where it lies, and is not copied. Collective.
 ///
@@ -355,14 +359,17 @@ CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, con
 /// The operators take the memory of R matrices for each pair of modes. Iterations end only with two exact ones in a row whose
 /// fit differs by less than the tolerance, or with an exact one as the last that is allowed.
 ///
-/// Missing elements and losses are those of sparse tensors. als and nonnegative fill unknown elements with those of the model before each
-/// iteration (Tomasi, Bro, 2005), in a copy of the tensor; opt has derivatives there.
+/// Missing elements, weights and losses are those of sparse tensors. als and nonnegative fill unknown elements with those of the model
+/// before each iteration (Tomasi, Bro, 2005), in a copy of the tensor, and bring others nearer to it that weigh less than the heaviest one
+/// (Kiers, *Weighted least squares fitting using ordinary least squares algorithms*, Psychometrika 62, 1997); opt has derivatives there,
+/// and needs fewer iterations where weights differ much.
 /// @throws InvalidArgument for options that do not fit together, or for a tensor with zeros only or with elements that are not
 /// finite; Error
 ///         where the iteration diverges; OutOfMemory
 template <class T>
 CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress = {},
-                         const std::type_identity_t<CpModel<T>>* start = nullptr);
+                         const std::type_identity_t<CpModel<T>>* start = nullptr,
+                         const std::type_identity_t<Tensor<T>>* weights = nullptr);
 
 /// What a sweep over all modes will move, as text: the grid on which the tensor lies, bytes that the busiest rank sends for
 /// each mode, the same over all modes and ranks, and the lower bound for one product. Works in a dry run, too. Local.

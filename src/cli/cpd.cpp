@@ -21,6 +21,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -37,7 +38,7 @@ const std::map<std::string, CpInit> inits{{"random", CpInit::random}, {"sketched
 
 struct CpdCommand : FileCommand {
     CpOptions cp{};
-    std::string algorithm = "als", starts = "auto", init = "random", ranks, loss = "gaussian";
+    std::string algorithm = "als", starts = "auto", init = "random", ranks, loss = "gaussian", weights;
     double holdout = 0;
     ConstraintOptions constraints{};
     ModelOutput output{};
@@ -62,7 +63,9 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const ReadSummar
     out << fmt::format(", read in {:.3f} s; rank {}, seed {}{}\n", before.seconds,
                        command.ranks.empty() ? std::to_string(command.cp.rank) : command.ranks, command.cp.seed,
                        command.cp.starts == 1 ? "" : " and on");
-    if (command.cp.missing)
+    if (!command.weights.empty())
+        out << "weights of " << command.weights << "; elements without a weight are unknown\n";
+    else if (command.cp.missing)
         out << (before.is_dense ? "elements that are not a number are unknown\n" : "elements that are not stored are unknown\n");
     else if (!before.is_dense)
         out << "elements that are not stored count as zeros\n";
@@ -179,6 +182,7 @@ nlohmann::ordered_json result_json(const CpdCommand& command, const ReadSummary&
     object["nonzeros"] = before.count;
     object["duplicates"] = before.report.duplicates;
     if (!before.is_dense) object["elements_not_stored"] = command.cp.missing ? "missing" : "zeros";
+    if (!command.weights.empty()) object["weights"] = command.weights;
     object["nonzeros_max"] = result.nonzeros_max;
     object["volume_rows_max"] = result.volume_rows_max;
     object["volume_rows_total"] = result.volume_rows_total;
@@ -252,8 +256,10 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
         output.template after_iteration<T>(now.number, model);
     };
     command.cp.stop = [&] { return is_interrupted(world); };
+    std::optional<Input> weights;
+    if (!command.weights.empty()) weights.emplace(work.read_beside(read.tensor, command.weights));
     if (!is_dense) steps.show("distributing nonzeros");
-    const auto result = cp_decompose(std::move(read.tensor), command.cp, progress, start.get());
+    const auto result = cp_decompose(std::move(read.tensor), command.cp, progress, start.get(), weights ? &*weights : nullptr);
     steps.show("");
     output.save(result.model, result.iterations);
     if (result.stop_reason == StopReason::zero_model) {
@@ -276,9 +282,10 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
 
 template <class T>
 void read_and_decompose(CpdCommand& command, const Console& console, const World& world, bool is_dense) {
-    command.output.claim(world, {command.file, command.cp.partition_file}, command.cp.save_partition);
+    command.output.claim(world, {command.file, command.cp.partition_file, command.weights}, command.cp.save_partition);
     FileWork work(world, command, console);
-    const auto bytes = [&](const auto& file) { return file.bytes(command.cp); };
+    const int others = command.weights.empty() ? 0 : is_dense ? 3 : 2;  // weights, and copies of both
+    const auto bytes = [&](const auto& file) { return file.bytes(command.cp) + others * file.bytes(); };
     is_dense ? decompose<T>(command, work, work.read_dense<T>(bytes)) : decompose<T>(command, work, work.read_sparse<T>(bytes));
 }
 
@@ -297,6 +304,7 @@ std::string algorithm_for(const CpdCommand& command, bool is_dense) {
 void run(CpdCommand& command, const Console& console) {
     command.cp.loss = parse_loss(command.loss);
     command.cp.starts = starts_of(command);
+    command.cp.missing |= !command.weights.empty();
     command.cp.init = inits.at(command.init);
     if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
     command.cp.constraints = command.constraints.of(ConstraintOptions::most_modes);        // the first forecast does not know the modes
@@ -354,6 +362,9 @@ Action declare_cpd(CLI::App& app) {
         ->check(accepted_by([](const std::string& text) { parse_loss(text); }, "LOSS"))
         ->capture_default_str();
     app.add_flag("--missing", cp.missing, "elements that are not stored, of dense tensors NaN, are unknown");
+    app.add_option("--weights,--mask", command->weights,
+                   "tensor of the weights of all elements, as FILE; those without one, or with 0, are unknown")
+        ->excludes(ranks);
     command->constraints.declare(app);
     app.add_option("--iterations,--max-iterations", cp.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))

@@ -100,10 +100,27 @@ ReadFile<SparseTensor<T>> FileWork::read_known(const std::function<std::int64_t(
     return {{file.report, file.tensor.nonzeros(), expected.known_bytes(), watch.seconds(), reading_warnings(file)}, std::move(file.tensor)};
 }
 
+template <class T>
+SparseTensor<T> FileWork::read_beside(const SparseTensor<T>& tensor, const std::string& path) {
+    auto options = command.read_options();
+    options.lengths = tensor.lengths();
+    steps.show("reading " + path);
+    options.progress = [&](double done) { steps.show("reading " + path, done); };
+    return arges::read_sparse<T>(world, path, options).tensor;
+}
+
+template <class T>
+Tensor<T> FileWork::read_beside(const Tensor<T>&, const std::string& path) {
+    steps.show("reading " + path);
+    return read_tensor<T>(world, path);
+}
+
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template ReadFile<SparseTensor<T>> FileWork::read_sparse(const std::function<std::int64_t(const SparseFileForecast&)>&);               \
     template ReadFile<Tensor<T>> FileWork::read_dense(const std::function<std::int64_t(const DenseFileForecast&)>&);                       \
-    template ReadFile<SparseTensor<T>> FileWork::read_known(const std::function<std::int64_t(const DenseFileForecast&)>&);
+    template ReadFile<SparseTensor<T>> FileWork::read_known(const std::function<std::int64_t(const DenseFileForecast&)>&);                 \
+    template SparseTensor<T> FileWork::read_beside(const SparseTensor<T>&, const std::string&);                                            \
+    template Tensor<T> FileWork::read_beside(const Tensor<T>&, const std::string&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -77,6 +77,12 @@ struct FileWork {
     template <class T>
     ReadFile<SparseTensor<T>> read_known(const std::function<std::int64_t(const DenseFileForecast&)>& work);
 
+    /// Reads a tensor of as many modes and the same lengths as the command's, which is here already. Collective.
+    template <class T>
+    SparseTensor<T> read_beside(const SparseTensor<T>& tensor, const std::string& path);
+    template <class T>
+    Tensor<T> read_beside(const Tensor<T>& tensor, const std::string& path);
+
 private:
     /// Tells the forecast, unless JSON is wanted, and what comes next.
     void begin_reading(const char* ending);

@@ -1,6 +1,7 @@
 // arges tucker FILE: Tucker decomposition of a dense or a sparse tensor.
 #include "arges/tucker.hpp"
 #include "arges/error.hpp"
+#include "arges/known_elements.hpp"
 #include "arges/table_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
@@ -37,7 +38,7 @@ const std::map<std::string, TuckerKernel> kernels{
 
 struct TuckerCommand : FileCommand {
     TuckerOptions tucker{};
-    std::string ranks, order, method = "auto", kernel = "auto", output, start;
+    std::string ranks, order, method = "auto", kernel = "auto", output, start, mask;
     Outputs outputs{};
 };
 
@@ -187,6 +188,7 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     steps.show("");
     if (!command.json) out << fmt::format("{}: {}, read in {:.3f} s\n", command.file, kind_of(command, read), read.seconds) << std::flush;
     print_warnings(work.console.err, read.warnings);
+    if (!command.mask.empty()) read.tensor = masked(read.tensor, work.read_beside(read.tensor, command.mask));
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
     bool is_told = false;
@@ -239,7 +241,8 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
 template <class T>
 void read_and_decompose(TuckerCommand& command, const Console& console, const World& world, bool is_dense) {
     FileWork work(world, command, console);
-    const auto bytes = [&](const auto& file) { return file.bytes(command.tucker); };
+    const int others = command.mask.empty() ? 0 : 2;  // the mask, and the masked tensor
+    const auto bytes = [&](const auto& file) { return file.bytes(command.tucker) + others * file.bytes(); };
     is_dense ? decompose<T>(command, work, work.read_dense<T>(bytes)) : decompose<T>(command, work, work.read_sparse<T>(bytes));
 }
 
@@ -265,6 +268,7 @@ void run(TuckerCommand& command, const Console& console) {
     give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense = command.is_dense(world, {}, {"--kernel", "--order"});
+    command.tucker.missing |= !command.mask.empty();
     if (command.tucker.missing && command.tucker.method == TuckerMethod::automatic) command.tucker.method = TuckerMethod::hooi;
     const auto method = command.tucker.method;
     if (is_dense && method != TuckerMethod::hooi && method != TuckerMethod::nonnegative)
@@ -275,7 +279,7 @@ void run(TuckerCommand& command, const Console& console) {
     if (is_dense && method != TuckerMethod::nonnegative)
         refuse_options(*command.app, {"--seed"}, command.file + " is a dense tensor, and this is for sparse ones, and --method nn");
     const bool is_single = command.is_single(world, is_dense);
-    command.outputs.keep_inputs({command.file, ids_path(command.file)});
+    command.outputs.keep_inputs({command.file, ids_path(command.file), command.mask});
     command.outputs.claim(world, command.output);
     if (!command.output.empty())
         for (const auto& beside : {ids_path(command.output), run_path(command.output)}) command.outputs.claim(world, beside);
@@ -309,6 +313,7 @@ Action declare_tucker(CLI::App& app) {
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_flag("--missing", tucker.missing, "with --ranks: elements that are NaN or not stored are unknown; by hooi");
+    app.add_option("--mask", command->mask, "likewise those for which this tensor has 0 or nothing");
     declare_seconds(app, tucker.seconds);
     app.add_option("--seed", tucker.seed, "sparse, nn: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");

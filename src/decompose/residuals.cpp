@@ -5,7 +5,9 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
+#include "decompose/distribution/dense_block.hpp"
 #include "decompose/model_arguments.hpp"
+#include "decompose/tucker/dense_unfolding.hpp"
 #include "decompose/tucker/tucker_elements.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "interface/sparse/sparse_state.hpp"
@@ -149,32 +151,63 @@ void check_pair(const Tensor& tensor, const Model& model) {
                               joined(model.lengths(), " x ") + "; give the tensor that it was made from");
 }
 
+/// Sums over the local slices of a mode.
+struct LocalSlices {
+    std::vector<double> squares, residual;
+
+    explicit LocalSlices(std::int64_t count) : squares(count), residual(count) {}
+};
+
+/// By mode, of a rank's block of the elements x and those m of a model.
+template <class T>
+std::vector<LocalSlices> block_slices(const std::vector<std::int64_t>& sizes, const T* x, const T* m) {
+    std::vector<LocalSlices> slices(sizes.begin(), sizes.end());
+    const auto rows = sizes[0];
+    std::int64_t columns = rows == 0 ? 0 : 1;
+    for (std::size_t mode = 1; mode < sizes.size(); ++mode) columns *= sizes[mode];
+    double *const squares = slices[0].squares.data(), *const residuals = slices[0].residual.data();
+    for (std::int64_t column = 0; column < columns; ++column, x += rows, m += rows) {
+        double square = 0, residual = 0;
+#pragma omp simd reduction(+ : square, residual)
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const double value = x[i], left = value - static_cast<double>(m[i]);
+            squares[i] += value * value;
+            residuals[i] += left * left;
+            square += value * value;
+            residual += left * left;
+        }
+        auto rest = column;
+        for (std::size_t mode = 1; mode < sizes.size(); rest /= sizes[mode++]) {
+            slices[mode].squares[rest % sizes[mode]] += square;
+            slices[mode].residual[rest % sizes[mode]] += residual;
+        }
+    }
+    return slices;
+}
+
 /// Of a dense tensor and a model that has been multiplied out.
 template <class T>
-Residuals dense_residuals(const Tensor<T>& tensor, Tensor<T> model, std::int64_t count) {
-    std::vector<std::string> labels;
-    for (int m = 0; m < tensor.order(); ++m) labels.push_back("i" + std::to_string(m));
-    const auto& comm = state_of(tensor, "residuals").world->communicator();
-    model[Labels(labels)] -= tensor[Labels(labels)];
-    Residuals result;
-    std::vector<Slices> slices(tensor.order());
-    const auto add = [&](const Tensor<T>& of, bool is_difference) {
-        if (!state_of(of, "residuals").shape().is_first_copy(comm.rank())) return;
-        of.for_each_local([&](Index index, const T& value) {
-            const auto square = static_cast<double>(value) * static_cast<double>(value);
-            for (std::size_t m = 0; m < slices.size(); ++m) {
-                auto& slice = slices[m][index[m]];
-                slice.elements += is_difference ? 0 : 1;
-                (is_difference ? slice.residual : slice.squares) += square;
-            }
-        });
-    };
+Residuals dense_residuals(const Tensor<T>& whole, const Tensor<T>& whole_model, std::int64_t count) {
+    const auto tensor = decompose::with_plain_blocks(whole);
+    const auto model = decompose::on_layout_of(whole_model, tensor).tensor;
+    const auto& state = *tensor.state();
+    const auto& comm = state.world->communicator();
+    const auto position = decompose::block_position(state.layout, comm.rank());
+    std::vector<LocalSlices> sums;
     comm.agree([&] {
-        for (std::size_t m = 0; m < slices.size(); ++m) slices[m] = numbered(tensor.extents()[m]);
-        add(tensor, false);
-        add(model, true);
+        const HostElements x(state), m(*model.state());
+        sums = block_slices(position.sizes, x.of<T>(), m.of<T>());
     });
-    for (auto& of_mode : slices) add_mode(comm, std::move(of_mode), count, result);
+    Residuals result;
+    for (std::size_t mode = 0; mode < sums.size(); ++mode) {
+        Slices slices;
+        comm.agree([&] {
+            for (std::int64_t i = 0; i < position.sizes[mode]; ++i)
+                slices.push_back({position.coordinate[mode] + i * position.grid_length[mode], position.count() / position.sizes[mode],
+                                  sums[mode].squares[i], sums[mode].residual[i]});
+        });
+        add_mode(comm, std::move(slices), count, result);
+    }
     return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include "arges/complete.hpp"
 #include "arges/cp_ranks.hpp"
+#include "arges/known_elements.hpp"
 #include "arges/cpd.hpp"
 #include "arges/tucker.hpp"
 
@@ -127,13 +128,15 @@ nb::list compare_cp_ranks(const AnyTensor& tensor, int first, int last, const nb
     });
 }
 
-nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start) {
+nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start, const AnyTensor* weights) {
     return with_real(tensor, "cpd", [&]<template <class> class Kind, class T>(const Kind<T>& own) {
         const auto& world = own.world();
         CpOptions options;
         std::optional<CpModel<T>> first;
+        std::optional<Kind<T>> of_elements;
         world.agree([&] {
             options = cp_options(given);
+            if (weights != nullptr) of_elements.emplace(*weights);
             first = model_from<T>(world, start);
         });
         const auto each = [&](const CpIteration& now, const auto&) {
@@ -141,7 +144,8 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
                 return named("number", now.number, "fit", now.fit, "change", now.change, "seconds", now.seconds, "start", now.start);
             });
         };
-        const auto result = outside_interpreter([&] { return cp_decompose(own, options, each, first ? &*first : nullptr); });
+        const auto result = outside_interpreter(
+            [&] { return cp_decompose(own, options, each, first ? &*first : nullptr, of_elements ? &*of_elements : nullptr); });
         nb::list starts;
         for (const auto& one : result.starts)
             starts.append(named("seed", one.seed, "fit", one.fit, "iterations", one.iterations, "stop_reason",
@@ -226,7 +230,13 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
 }  // namespace
 
 void bind_decompositions(nb::module_& module) {
-    module.def("cpd", &cpd, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none());
+    module.def("cpd", &cpd, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none(),
+               nb::arg("weights").none());
+    module.def("masked", [](const AnyTensor& tensor, const AnyTensor& mask) {
+        return with_real(tensor, "masked", [&]<template <class> class Kind, class T>(const Kind<T>& own) {
+            return outside_interpreter([&]() -> AnyTensor { return masked(own, Kind<T>(mask)); });
+        });
+    });
     module.def("compare_ranks", &compare_cp_ranks, nb::arg("tensor"), nb::arg("first"), nb::arg("last"), nb::arg("options"),
                nb::arg("holdout"), nb::arg("progress").none());
     module.def("tucker", &tucker, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none());

@@ -19,6 +19,7 @@ struct NonzeroIndices {
 template <class T>
 struct Nonzeros : NonzeroIndices {
     std::vector<T> values;
+    std::vector<T> weights{};  ///< of their residuals; none: all count once
 
     std::int64_t count() const { return std::ssize(values); }
 };
@@ -29,6 +30,7 @@ struct LocalNonzeros {
     std::vector<std::int64_t> rows;                   ///< by mode, below 2^32
     std::vector<std::vector<std::uint32_t>> indices;  ///< by mode, one for each nonzero
     std::vector<T> values;
+    std::vector<T> weights{};  ///< as of Nonzeros
 
     int order() const { return rows.size(); }
     std::int64_t count() const { return std::ssize(values); }

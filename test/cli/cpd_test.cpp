@@ -43,6 +43,29 @@ TEST(CpdProgram, GivesTheSameFitInEveryWay) {
     EXPECT_NEAR(fit_with({"--type", "float"}), wanted, 1e-7);
 }
 
+/// Elements of a mask are known, zeros too; weights of one kind change the loss only.
+TEST(CpdProgram, HasWeights) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto x = folder.write("x.tns", "1 1 1 2\n2 2 2 3\n3 1 2 1\n1 2 1 4\n"),
+               mask = folder.write("mask.tns", "1 1 1 1\n2 2 2 1\n3 1 2 1\n1 2 1 1\n3 2 1 1\n"),
+               weights = folder.write("weights.tns", "1 1 1 3\n2 2 2 3\n3 1 2 3\n1 2 1 3\n3 2 1 3\n2 1 1 0\n"),
+               negative = folder.write("negative.tns", "1 1 1 -1\n2 2 2 1\n"), large = folder.write("large.tns", "7 1 1 1\n");
+    const auto with = [&](const std::string& option, const std::string& file) {
+        return run_program({"cpd", x.c_str(), "--rank", "1", "--iterations", "5", "--tolerance", "0", "--json", option.c_str(), file.c_str()});
+    };
+    const auto masked = parsed(with("--mask", mask)), weighted = parsed(with("--weights", weights));
+    EXPECT_EQ(masked["known_elements"], 5);
+    EXPECT_EQ(weighted["known_elements"], 5);
+    EXPECT_NEAR(weighted["fit"].get<double>(), masked["fit"].get<double>(), 1e-9);
+    EXPECT_NEAR(weighted["loss_sum"].get<double>(), 3 * masked["loss_sum"].get<double>(), 1e-9);
+    EXPECT_NE(with("--weights", negative).err.find("1 are others"), std::string::npos);
+    EXPECT_NE(with("--weights", large).err.find("index '7' in mode 1 is over the length 3"), std::string::npos);
+    EXPECT_NE(with("--weights", folder / "none.tns").err.find("none.tns"), std::string::npos);
+    const auto tucker = run_program({"tucker", x.c_str(), "--ranks", "1,1,1", "--mask", mask.c_str(), "--json"});
+    EXPECT_EQ(parsed(tucker)["elements_not_stored"], "missing") << tucker.err;
+}
+
 /// The algorithm follows from the loss; what is printed says which elements count.
 TEST(CpdProgram, HasLosses) {
     const std::vector<const char*> common{"cpd", yago, "--rank", "2", "--iterations", "3", "--starts", "1"};

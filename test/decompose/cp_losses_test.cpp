@@ -3,6 +3,7 @@
 #include "decompose/tensor_of.hpp"
 
 #include "arges/error.hpp"
+#include "arges/known_elements.hpp"
 #include "decompose/cp/element_loss.hpp"
 #include "decompose/cp/element_operator.hpp"
 #include "decompose/cp/known_block.hpp"
@@ -169,9 +170,9 @@ TEST(Losses, HaveDerivativesAndMinima) {
         for (double x : X.values) {
             const double m = 0.3 + x * 0.7 + 0.1, h = 1e-6;
             double slope = 0, of_difference = 0;
-            EXPECT_DOUBLE_EQ(f->derivatives(&x, &m, &slope, 1), f->value(x, m));
+            EXPECT_DOUBLE_EQ(f->derivatives(&x, &m, nullptr, &slope, 1), f->value(x, m));
             EXPECT_NEAR(slope, (f->value(x, m + h) - f->value(x, m - h)) / (2 * h), 1e-5 * (1 + std::abs(slope))) << to_string(loss);
-            EXPECT_NEAR(difference->derivatives(&x, &m, &of_difference, 1), f->value(x, m) - f->value(0, m), 1e-9);
+            EXPECT_NEAR(difference->derivatives(&x, &m, nullptr, &of_difference, 1), f->value(x, m) - f->value(0, m), 1e-9);
             for (double other = f->is_bounded() ? 0.001 : -8; other < 8; other += 0.01)
                 EXPECT_LE(f->least(x), f->value(x, other) + 1e-6) << to_string(loss) << " " << x << " " << other;
         }
@@ -221,7 +222,7 @@ TEST(Losses, HaveGradientsOfDenseAndSparseTensors) {
             std::unique_ptr<KnownBlock<double>> block;
             std::unique_ptr<ElementOperator<double>> elements;
             if (way == 0) {
-                block = std::make_unique<KnownBlock<double>>(comm, dense.state()->layout, here.of<double>(), 3, known);
+                block = std::make_unique<KnownBlock<double>>(comm, dense.state()->layout, here.of<double>(), nullptr, 3, known);
             } else {
                 DistributionRequest request;
                 const char* const ways[] = {"medium", "coarse", "fine", "medium"};
@@ -356,6 +357,141 @@ TEST(StochasticGradients, ComeNearTheMinimum) {
         const double loss_of_model = loss_of(loss, X, model_values(found.model, X));
         EXPECT_NEAR(found.loss, loss_of_model, 0.02 * std::abs(loss_of_model)) << to_string(loss);
     }
+}
+
+/// Weights up to 3, some of which are 0.
+Elements weights_for(const Elements& X, std::uint64_t seed) {
+    Elements W(X.lengths);
+    for (std::size_t x = 0; x < W.values.size(); ++x) W.values[x] = fraction(seed + 3, x) < 0.2 ? 0 : 0.1 + 2.9 * fraction(seed, x);
+    return W;
+}
+
+double weighted_loss(const Loss& loss, const Elements& X, const Elements& W, const std::vector<double>& model) {
+    const auto f = make_loss(loss);
+    double sum = 0;
+    for (std::size_t x = 0; x < X.values.size(); ++x)
+        if (W.values[x] > 0 && !std::isnan(X.values[x])) sum += W.values[x] * f->value(X.values[x], model[x]);
+    return sum;
+}
+
+CpResult<double> weighted_cp(const World& world, const Elements& X, const Elements& W, const CpOptions& options, bool is_dense,
+                             const CpProgress<double>& progress = {}) {
+    const auto dense_weights = W.dense(world);
+    const auto stored_weights = W.sparse(world, false);
+    return is_dense ? cp_decompose(X.dense(world), options, progress, nullptr, &dense_weights)
+                    : cp_decompose(X.sparse(world, false), options, progress, nullptr, &stored_weights);
+}
+
+/// What is reported is the weighted loss of the model that is returned, and it does not grow; elements that weights know and the tensor does
+/// not store are zeros.
+TEST(Weights, AreThoseOfTheLoss) {
+    const World world;
+    for (const auto& loss : all_losses)
+        for (auto algorithm : {CpAlgorithm::als, CpAlgorithm::nonnegative, CpAlgorithm::opt, CpAlgorithm::sgd})
+            for (bool is_dense : {true, false}) {
+                const bool is_of_rows = algorithm == CpAlgorithm::als || algorithm == CpAlgorithm::nonnegative;
+                if ((is_of_rows && loss.kind != LossKind::gaussian) || (is_dense && algorithm == CpAlgorithm::sgd)) continue;
+                const auto X = data_for(loss, {5, 4, 3}, 81), W = weights_for(X, 82);
+                std::vector<double> losses;
+                auto options = options_for(loss, algorithm, 6, false);
+                const bool is_distributed = !is_dense && is_of_rows;
+                for (const char* distribution : {"auto", "medium", "fine"}) {
+                    if (!is_distributed && distribution != std::string("auto")) continue;
+                    losses.clear();
+                    options.distribution = distribution;
+                    const auto result =
+                        weighted_cp(world, X, W, options, is_dense, [&](const CpIteration& now, const auto&) { losses.push_back(now.loss); });
+                    const double expected = weighted_loss(loss, X, W, model_values(result.model, X));
+                    EXPECT_NEAR(result.loss, expected, 1e-8 * (1 + std::abs(expected))) << to_string(loss) << " " << is_dense;
+                    EXPECT_EQ(result.known, std::count_if(W.values.begin(), W.values.end(), [](double w) { return w > 0; }));
+                    for (std::size_t i = 1; i < losses.size(); ++i) EXPECT_LE(losses[i], losses[i - 1] * (1 + 1e-9) + 1e-9) << is_dense;
+                    EXPECT_GT(result.fit, 0) << to_string(loss);
+                }
+            }
+}
+
+/// All ways to the weighted least squares end at the same; with a regularization, those of one algorithm.
+TEST(Weights, HaveOneMinimum) {
+    const World world;
+    auto X = planted({6, 5, 4}, 1, 91), W = weights_for(X, 93);
+    for (std::size_t x = 0; x < X.values.size(); ++x) {
+        X.values[x] += 0.1 * drawn_number(92, x);
+        if (W.values[x] > 0) W.values[x] += 1;  // als of dense tensors needs more iterations where weights differ more
+    }
+    double first = 0;
+    for (double regularization : {0.0, 0.4})
+        for (auto algorithm : {CpAlgorithm::als, CpAlgorithm::nonnegative, CpAlgorithm::opt}) {
+            auto options = options_for({}, algorithm, 200, false);
+            options.rank = 1;
+            options.tolerance = 1e-8;
+            options.regularization = regularization;
+            const auto dense = weighted_cp(world, X, W, options, true), sparse = weighted_cp(world, X, W, options, false);
+            EXPECT_NEAR(dense.loss, sparse.loss, 1e-4 * sparse.loss) << static_cast<int>(algorithm) << " " << regularization;
+            if (first == 0) first = dense.loss;
+            const double expected = regularization == 0 ? first : dense.loss;
+            EXPECT_NEAR(dense.loss, expected, 1e-4 * expected) << static_cast<int>(algorithm);
+        }
+}
+
+/// Weights of 0 and 1 are a mask, others that are all the same change nothing but the loss.
+TEST(Weights, OfOneKindChangeNothing) {
+    const World world;
+    auto X = planted({8, 7, 6}, 3, 95), hidden = X;
+    auto W = weights_for(X, 96);
+    for (std::size_t x = 0; x < W.values.size(); ++x)
+        if (W.values[x] == 0) hidden.values[x] = unknown;
+    for (double weight : {1.0, 2.5})
+        for (auto algorithm : {CpAlgorithm::als, CpAlgorithm::nonnegative, CpAlgorithm::opt}) {
+            for (auto& w : W.values) w = w > 0 ? weight : 0;
+            const auto options = options_for({}, algorithm, 15, true);
+            const auto dense = weighted_cp(world, X, W, options, true), sparse = weighted_cp(world, X, W, options, false);
+            const auto of_dense = cp_decompose(hidden.dense(world), options), of_sparse = cp_decompose(hidden.sparse(world, true), options);
+            EXPECT_NEAR(dense.loss, weight * of_dense.loss, 1e-6 * of_dense.loss + 1e-9);
+            EXPECT_NEAR(sparse.loss, weight * of_sparse.loss, 1e-6 * of_sparse.loss + 1e-9);
+            EXPECT_NEAR(dense.fit, of_dense.fit, 1e-7);
+            EXPECT_NEAR(sparse.fit, of_sparse.fit, 1e-7);
+        }
+}
+
+TEST(Masks, SayWhichElementsAreKnown) {
+    const World world;
+    auto X = planted({5, 4, 3}, 2, 97);
+    for (std::size_t x = 0; x < X.values.size(); x += 3) X.values[x] = 0;
+    const auto W = weights_for(X, 98);
+    masked(X.dense(world), W.dense(world)).for_each_local([&](Index index, double value) {
+        const auto place = X.place(Key(index.begin(), index.end()));
+        EXPECT_TRUE(W.values[place] > 0 ? value == X.values[place] : std::isnan(value));
+    });
+    const auto stored = masked(X.sparse(world, false), W.sparse(world, true)).gather();
+    EXPECT_EQ(std::ssize(stored.values), std::count_if(W.values.begin(), W.values.end(), [](double w) { return w > 0; }));
+    for (std::size_t x = 0; x < stored.values.size(); ++x) {
+        const auto place = X.place({stored.indices[0][x], stored.indices[1][x], stored.indices[2][x]});
+        EXPECT_GT(W.values[place], 0);
+        EXPECT_EQ(stored.values[x], X.values[place]);
+    }
+}
+
+TEST(Weights, RefuseWhatIsNoWeight) {
+    const World world;
+    const auto X = planted({4, 3, 2}, 2, 99);
+    auto W = weights_for(X, 99);
+    const auto refused = [&](const std::string& text) {
+        for (bool is_dense : {true, false}) try {
+                weighted_cp(world, X, W, options_for({}, CpAlgorithm::als, 3, false), is_dense);
+                ADD_FAILURE() << text;
+            } catch (const InvalidArgument& error) {
+                EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+            }
+    };
+    W.values[5] = -1;
+    refused("must have finite numbers that are not negative; 1 are others");
+    W.values[5] = std::numeric_limits<double>::infinity();
+    refused("1 are others");
+    W = Elements({4, 3, 3});
+    W.values[0] = 1;
+    refused("must have the lengths of the tensor, 4 x 3 x 2, not 4 x 3 x 3");
+    W = Elements({4, 3, 2});
+    refused("there is nothing to decompose");
 }
 
 TEST(Losses, RefuseWhatTheyAreNotFor) {

@@ -58,6 +58,26 @@ def test_cpd_compares_ranks_and_starts(form):
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_weights_and_masks(form):
+    rng = np.random.default_rng(9)
+    whole = model(rng, (7, 6, 5), 2) + 0.1 * rng.standard_normal((7, 6, 5))
+    weights = rng.integers(0, 4, whole.shape)
+    tensor = arges.tensor(whole) if form == "dense" else arges.tensor(whole).to_sparse()
+    found = arges.cpd(tensor, 2, weights=weights, max_iterations=5, seed=1)
+    assert found.report["known"] == (weights > 0).sum()
+    assert found.report["loss"] == pytest.approx((weights * (whole - found.full()) ** 2).sum(), rel=1e-9)
+    mask = arges.cpd(tensor, 2, weights=weights > 0, max_iterations=5, seed=1)
+    assert arges.cpd(arges.masked(tensor, weights > 0), 2, missing=True, max_iterations=5, seed=1).fit == pytest.approx(mask.fit, rel=1e-9)
+    hidden = arges.masked(tensor, weights)
+    known = hidden.stored if form == "sparse" else np.isfinite(hidden.numpy()).sum()
+    assert known == (weights > 0).sum()
+    with pytest.raises(arges.InvalidArgument, match="not negative"):
+        arges.cpd(tensor, 2, weights=-weights)
+    with pytest.raises(arges.InvalidArgument, match="lengths"):
+        arges.masked(tensor, weights[1:])
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_cpd_of_known_elements(form):
     rng = np.random.default_rng(8)
     whole = model(rng, (9, 8, 7), 2)

@@ -12,7 +12,7 @@ MemoryTally by_row_memory(const SparseShare& share) {
     MemoryTally tally;
     for (int m = 0; m < share.order(); ++m) {
         const auto count = share.nonzeros[share.nonzeros.size() == 1 ? 0 : static_cast<std::size_t>(m)];
-        tally.add(row_elements_memory(share.value_bytes, count, share.order(), share.rows[m]));
+        tally.add(row_elements_memory(share.element_bytes(), count, share.order(), share.rows[m]));
         if (share.nonzeros.size() > 1) tally.hold(-count * share.local_bytes());
     }
     if (share.nonzeros.size() == 1) tally.hold(-share.nonzeros[0] * share.local_bytes());

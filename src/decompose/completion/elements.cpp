@@ -40,6 +40,7 @@ Elements<T> sorted_elements(const sparse::LocalNonzeros<T>& nonzeros, std::span<
     result.order = nonzeros.order();
     const std::size_t order = result.order;
     result.values = sparse::reordered(nonzeros.values, positions);
+    if (!nonzeros.weights.empty()) result.weights = sparse::reordered(nonzeros.weights, positions);
     result.indices.resize(positions.size() * order);
 #pragma omp parallel for schedule(static)
     for (std::size_t x = 0; x < positions.size(); ++x)
@@ -103,7 +104,7 @@ template <class T>
 FitSums fit_sums(const Elements<T>& elements, const Views<T>& factors) {
     const auto sums = sparse::blocked_sums<2>(elements.count(), [&](std::int64_t x) {
         const double model = model_at(factors, elements.index(x)), e = static_cast<double>(elements.values[x]) - model;
-        return std::array<double, 2>{e * e, model * model};
+        return std::array<double, 2>{elements.weight(x) * e * e, model * model};
     });
     return {sums[0], sums[1]};
 }

@@ -22,8 +22,10 @@ struct Elements {
     int order = 0;
     std::vector<std::uint32_t> indices;  ///< `order` local rows for each element
     std::vector<T> values;
+    std::vector<T> weights{};  ///< of their residuals or losses; none: all count once
 
     std::int64_t count() const { return std::ssize(values); }
+    double weight(std::int64_t x) const { return weights.empty() ? 1 : static_cast<double>(weights[x]); }
     const std::uint32_t* index(std::int64_t x) const { return indices.data() + x * order; }
 };
 
@@ -58,7 +60,7 @@ void hadamard(const Views<T>& factors, const std::uint32_t* index, int but, doub
 template <class T>
 double model_at(const Views<T>& factors, const std::uint32_t* index);
 
-/// Sums over elements: of the squares of x - model, and of the model.
+/// Sums over elements: of the squares of x - model with their weights, and of the squares of the model.
 struct FitSums {
     double residual = 0, model = 0;
 };

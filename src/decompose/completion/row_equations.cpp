@@ -62,6 +62,14 @@ void RowEquations::keep(double value) {
     values_[kept_++] = value;
 }
 
+/// With h and x times the root of their weight.
+void RowEquations::keep_weighted(double value, double weight) {
+    const double root = std::sqrt(weight);
+    double* const h = h_.data() + kept_ * stride_;
+    for (int r = 0; r < columns_; ++r) h[r] *= root;
+    keep(root * value);
+}
+
 /// matrix += sum of h h^T over the kept elements, its lower triangle.
 void RowEquations::multiply() {
     for (int column = 0; column < stride_; column += tile)

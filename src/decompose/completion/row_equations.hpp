@@ -27,7 +27,8 @@ public:
     void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors) {
         for (auto x = first; x < last; ++x) {
             hadamard(factors, by_row.elements.index(x), by_row.mode, next_h());
-            keep(by_row.elements.values[x]);
+            by_row.elements.weights.empty() ? keep(by_row.elements.values[x])
+                                            : keep_weighted(by_row.elements.values[x], by_row.elements.weights[x]);
         }
     }
     void add(RowEquations& other);
@@ -53,6 +54,7 @@ public:
 private:
     double* next_h();
     void keep(double value);
+    void keep_weighted(double value, double weight);
     void multiply();
     const double* solve(double regularization);
     bool solve_by_elements(double regularization);

@@ -3,6 +3,7 @@
 #include "arges/cpd.hpp"
 
 #include "arges/error.hpp"
+#include "arges/known_elements.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp/constraints.hpp"
@@ -22,6 +23,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace arges {
@@ -135,30 +137,51 @@ void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Fac
     result.format = to_string(tensor.format());
 }
 
+/// With weights elements are known or unknown.
+template <class Tensor>
+CpOptions with_missing(CpOptions options, const Tensor* weights) {
+    options.missing = options.missing || weights;
+    return options;
+}
+
+/// Those that masked() has elements for, in their order. Local.
+template <class T>
+std::vector<T> positive_values(const SparseTensor<T>& weights) {
+    std::vector<T> values;
+    std::ranges::copy_if(weights.local_values(), std::back_inserter(values), [](T value) { return value > 0; });
+    return values;
+}
+
 /// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
 template <class T>
 CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& given, const CpProgress<T>& progress,
-                             const CpModel<T>* start) {
-    auto& source = state_of(tensor, "cp_decompose");
-    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, given, progress, start);
-    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
-                              ModelArgument{start});
+                             const CpModel<T>* start, const SparseTensor<T>* weights) {
+    auto& whole = state_of(tensor, "cp_decompose");
+    if (!whole.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, given, progress, start, weights);
+    const CollectiveCall call(whole.world->movement_communicator(), "cp_decompose", whole, decompose::digest_of(given),
+                              ModelArgument{start}, TensorArguments{std::vector{weights}});
+    const auto known = weights ? masked(tensor, *weights) : tensor;
+    auto of_known = weights ? positive_values(*weights) : std::vector<T>();
+    auto& source = *known.state();
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;
-    const auto options = decompose::with_starts(given, tensor.lengths().size(), nonzeros, start != nullptr);
+    const auto options = decompose::with_starts(with_missing(given, weights), tensor.lengths().size(), nonzeros, start != nullptr);
     comm.agree([&] {
         decompose::check_cp_options(options);
         decompose::check_constraints(options, tensor.order());
-        if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
-        if (tensor.order() < 2) throw InvalidArgument(source.title() + " has one mode; a CP decomposition needs at least two");
+        if (nonzeros == 0)
+            throw InvalidArgument(whole.title() + " has no " + (weights ? "elements with a weight" : "nonzeros") +
+                                  "; there is nothing to decompose");
+        if (tensor.order() < 2) throw InvalidArgument(whole.title() + " has one mode; a CP decomposition needs at least two");
         sparse::parse_format(options.format);
         if (options.pairwise_perturbation)
             throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
         check_start(tensor.lengths(), options.rank, start);
     });
     const auto lengths = tensor.lengths();
-    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
-    if (decompose::has_loss(options)) return decompose::decompose_elements<T>(source, gives_up, task);
+    decompose::CpTask<T> task{tensor.world(), whole.title(), lengths, options, progress, start};
+    if (decompose::has_loss(options))
+        return decompose::decompose_elements<T>(source, gives_up || weights, weights ? &of_known : nullptr, task);
     Stopwatch watch;
     const auto hosvd = start ? decompose::HosvdStart<T>() : decompose::hosvd_start<T>(tensor, lengths, options);
     if (hosvd.model) task.first = &*hosvd.model;
@@ -191,23 +214,23 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
 
 template <class T>
 CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start) {
-    return decompose_tensor(tensor, false, options, progress, start);
+                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<SparseTensor<T>>* weights) {
+    return decompose_tensor(tensor, false, options, progress, start, weights);
 }
 
 template <class T>
 CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start) {
-    return decompose_tensor(tensor, true, options, progress, start);
+                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<SparseTensor<T>>* weights) {
+    return decompose_tensor(tensor, true, options, progress, start, weights);
 }
 
 template <class T>
 CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start) {
+                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<Tensor<T>>* weights) {
     const auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
-                              ModelArgument{start});
-    const auto options = decompose::with_starts(given, tensor.extents().size(), tensor.size(), start != nullptr);
+                              ModelArgument{start}, TensorArguments{std::vector{weights}});
+    const auto options = decompose::with_starts(with_missing(given, weights), tensor.extents().size(), tensor.size(), start != nullptr);
     if (source.world->dry())
         throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
     const auto& comm = source.world->communicator();
@@ -217,7 +240,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
     });
     const auto lengths = tensor.extents();
     decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
-    if (decompose::has_loss(options)) return decompose::decompose_block(tensor, task);
+    if (decompose::has_loss(options)) return decompose::decompose_block(tensor, weights, task);
     Stopwatch watch;
     const auto hosvd = start ? decompose::HosvdStart<T>() : decompose::hosvd_start<T>(tensor, lengths, options);
     if (hosvd.model) task.first = &*hosvd.model;
@@ -265,9 +288,11 @@ std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);                  \
-    template CpResult<T> cp_decompose(SparseTensor<T>&&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);                       \
-    template CpResult<T> cp_decompose(const Tensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);                        \
+    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*,                   \
+                                      const SparseTensor<T>*);                                                                             \
+    template CpResult<T> cp_decompose(SparseTensor<T>&&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*,                        \
+                                      const SparseTensor<T>*);                                                                             \
+    template CpResult<T> cp_decompose(const Tensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*, const Tensor<T>*);      \
     template std::string explain_cp(const Tensor<T>&, const CpOptions&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

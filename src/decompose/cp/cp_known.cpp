@@ -1,6 +1,7 @@
 #include "decompose/cp/cp_known.hpp"
 
 #include "arges/error.hpp"
+#include "arges/known_elements.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/row_equations.hpp"
@@ -11,10 +12,12 @@
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/finite_elements.hpp"
 #include "decompose/sparse_memory.hpp"
+#include "decompose/tucker/dense_unfolding.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace arges::decompose {
 
@@ -81,7 +84,7 @@ std::string element_distribution(const CpOptions& options, std::int64_t ranks) {
 }
 
 template <class T>
-CpResult<T> decompose_elements(SparseState& source, bool gives_up, const CpTask<T>& task) {
+CpResult<T> decompose_elements(SparseState& source, bool gives_up, std::vector<T>* weights, const CpTask<T>& task) {
     const auto& comm = source.comm();
     const auto& options = task.options;
     comm.agree([&] { check_for_elements(task.title, options); });
@@ -89,13 +92,13 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, const CpTask<
     for (auto length : task.lengths) zeros *= static_cast<double>(length);
     const auto stored = source.pattern()->total;
     if (!options.missing) zeros -= static_cast<double>(stored);
-    const auto known = known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss);
+    const auto known = known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss, weights ? weights->data() : nullptr);
     Stopwatch watch;
     auto request = request_of(options, options.rank);
     request.distribution = element_distribution(options, comm.size());
     request.empty_slices = !options.missing && has_rows_of_zeros(options.loss.kind);
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
-    auto distributed = distribute_tensor<T>(source, gives_up, request);
+    auto distributed = distribute_tensor<T>(source, gives_up, request, weights);
     const auto& share = distributed.share;
     const auto forecast = checked_forecast(*source.world, task.title, element_cp_memory(share, options, omp_get_max_threads()).peak(),
                                            share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components",
@@ -105,14 +108,15 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, const CpTask<
     return run_cp<T>(op, task, watch, element_iterations(op, known, options),
                      [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t) {
                          result.forecast_bytes = forecast;
-                         result.known = static_cast<std::int64_t>(known.count);
+                         result.known = static_cast<std::int64_t>(known.elements);
                          fill_figures(op, distributed.chosen, factors, result);
                          op.drop();
                      });
 }
 
 template <class T>
-CpResult<T> decompose_block(const Tensor<T>& tensor, const CpTask<T>& task) {
+CpResult<T> decompose_block(const Tensor<T>& given, const Tensor<T>* weights, const CpTask<T>& task) {
+    const auto tensor = weights ? masked(given, *weights) : Tensor<T>(given.state());
     const auto& source = *tensor.state();
     const auto& comm = source.world->communicator();
     const auto& options = task.options;
@@ -120,11 +124,15 @@ CpResult<T> decompose_block(const Tensor<T>& tensor, const CpTask<T>& task) {
         throw InvalidArgument("CP decomposition: " + task.title + " is dense; sgd is for sparse tensors, use opt");
     Stopwatch watch;
     const auto plain = with_plain_blocks(tensor);
+    const auto of_plain = weights ? on_layout_of(*weights, plain).tensor : Tensor<T>();
     const auto place = plain_layout(tensor);
+    const auto block_bytes = source.shape().max_local_size() * std::int64_t{sizeof(T)};
+    const auto held = (weights ? 4 : 1) * block_bytes;  // the tensor and its weights as they were given, too
     const auto forecast = checked_forecast(
         *source.world, task.title,
-        place.original_bytes + dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak(),
-        source.shape().max_local_size() * std::int64_t{sizeof(T)}, "use more ranks, fewer components",
+        place.original_bytes + held - block_bytes +
+            dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak(),
+        held, "use more ranks, fewer components",
         model_memory(dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
     const HostElements here(*plain.state());
     const auto& layout = plain.state()->layout;
@@ -135,18 +143,26 @@ CpResult<T> decompose_block(const Tensor<T>& tensor, const CpTask<T>& task) {
         comm.sum(&squares, 1);
         check_elements(tensor, squares);
     }
-    const auto known = known_elements(comm, task.title, block, true, 0, options.loss);
-    KnownBlock<T> op(comm, layout, elements, options.rank, known);
+    std::optional<HostElements> weights_here;
+    if (weights) weights_here.emplace(*of_plain.state());
+    const T* const of_elements = weights ? weights_here->of<T>() : nullptr;
+    const auto known = known_elements(comm, task.title, block, true, 0, options.loss, of_elements);
+    KnownBlock<T> op(comm, layout, elements, of_elements, options.rank, known);
+    auto scaled = options;  // for squares that count at most once
+    scaled.regularization /= known.largest_weight;
+    for (auto& constraint : scaled.constraints) constraint.weight /= known.largest_weight;
     const CpIterations<T> iterate = [&](CpState<T>& state, const IterationOptions& iteration, const AfterIteration& after) {
         if (options.algorithm == CpAlgorithm::opt) {
             const auto objective = block_objective(op, state.factors, known, options.regularization);
             return run_loss(*objective, op, state, options.max_iterations, after);
         }
-        iterations_of<T>(op, options, task.lengths)(state, iteration, after);
+        auto of_scaled = iteration;
+        of_scaled.regularization = scaled.regularization;
+        iterations_of<T>(op, scaled, task.lengths)(state, of_scaled, after);
     };
     return run_cp<T>(op, task, watch, iterate, [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t sent) {
         result.forecast_bytes = forecast;
-        result.known = static_cast<std::int64_t>(known.count);
+        result.known = static_cast<std::int64_t>(known.elements);
         result.sent_bytes_max = comm.maximum(sent);
         result.nonzeros_max = comm.maximum(op.position().count());
         result.memory_bytes_max = comm.maximum(2 * op.position().count() * std::int64_t{sizeof(T)} + op.bytes() + factors.bytes());
@@ -181,8 +197,8 @@ MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template CpResult<T> decompose_elements(SparseState&, bool, const CpTask<T>&);                                                         \
-    template CpResult<T> decompose_block(const Tensor<T>&, const CpTask<T>&);
+    template CpResult<T> decompose_elements(SparseState&, bool, std::vector<T>*, const CpTask<T>&);                                        \
+    template CpResult<T> decompose_block(const Tensor<T>&, const Tensor<T>*, const CpTask<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -9,12 +9,14 @@
 namespace arges::decompose {
 
 /// Of a sparse tensor, whose nonzeros it takes if `gives_up`. Collective. @throws as cp_decompose()
+/// @param weights of this rank's nonzeros, which are given up; null: none
 template <class T>
-CpResult<T> decompose_elements(SparseState& source, bool gives_up, const CpTask<T>& task);
+CpResult<T> decompose_elements(SparseState& source, bool gives_up, std::vector<T>* weights, const CpTask<T>& task);
 
 /// Of a dense tensor. Collective. @throws as cp_decompose()
+/// @param weights null: none
 template <class T>
-CpResult<T> decompose_block(const Tensor<T>& tensor, const CpTask<T>& task);
+CpResult<T> decompose_block(const Tensor<T>& tensor, const Tensor<T>* weights, const CpTask<T>& task);
 
 /// Memory of decompose_elements(), its elements included, an upper bound; what it holds at the end is the model. Pure.
 MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options, int threads);

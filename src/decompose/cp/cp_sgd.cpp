@@ -215,8 +215,9 @@ private:
         double sum = 0;
         for (int b = 0; b < data_.batches(); ++b) {
             const auto& elements = data_.by_row(0, b).elements;
-            sum += sparse::blocked_sum(
-                elements.count(), [&](std::int64_t x) { return stored_->value(elements.values[x], model_at(views, elements.index(x))); });
+            sum += sparse::blocked_sum(elements.count(), [&](std::int64_t x) {
+                return elements.weight(x) * stored_->value(elements.values[x], model_at(views, elements.index(x)));
+            });
         }
         if (with_zeros_) {
             const auto count = std::max(least_judged_zeros, stored_count_);

@@ -186,11 +186,12 @@ template <class F>
 class LossOf : public ElementLoss {
 public:
     explicit LossOf(F f) : f_(f) {}
-    double derivatives(const double* x, const double* m, double* derivative, std::int64_t count) const override {
+    double derivatives(const double* x, const double* m, const double* w, double* derivative, std::int64_t count) const override {
         double sum = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            sum += f_.value(x[i], m[i]);
-            derivative[i] = f_.derivative(x[i], m[i]);
+            const double weight = w ? w[i] : 1;
+            sum += weight * f_.value(x[i], m[i]);
+            derivative[i] = weight * f_.derivative(x[i], m[i]);
         }
         return sum;
     }

@@ -12,8 +12,8 @@ class ElementLoss {
 public:
     virtual ~ElementLoss() = default;
 
-    /// Sum of the losses of elements, and their derivatives by m.
-    virtual double derivatives(const double* x, const double* m, double* derivative, std::int64_t count) const = 0;
+    /// Sum of the losses of elements, times their weights w where these are not null, and their derivatives by m, likewise.
+    virtual double derivatives(const double* x, const double* m, const double* w, double* derivative, std::int64_t count) const = 0;
     /// f(x, m).
     virtual double value(double x, double m) const = 0;
     /// The m that is best for elements with this mean and mean square; for huber nearly.

@@ -86,6 +86,7 @@ std::vector<RowElements<T>> batches_of(const RowElements<T>& all, std::span<cons
         }
         batch.elements.indices.insert(batch.elements.indices.end(), local, local + order);
         batch.elements.values.push_back(all.elements.values[x]);
+        if (!all.elements.weights.empty()) batch.elements.weights.push_back(all.elements.weights[x]);
     }
     for (auto& batch : result) batch.starts.push_back(batch.elements.count());
     return result;
@@ -177,7 +178,7 @@ std::int64_t ElementOperator<T>::bytes() const {
     std::int64_t sum = 0;
     for (const auto& batch : by_row_)
         for (const auto& by_row : batch)
-            sum += by_row.elements.count() * (by_row.elements.order * 4 + std::int64_t{sizeof(T)}) + by_row.row_count() * 12;
+            sum += by_row.elements.count() * (by_row.elements.order * 4 + std::int64_t{sizeof(T)} * (by_row.elements.weights.empty() ? 1 : 2)) + by_row.row_count() * 12;
     for (const auto& rows : rows_) sum += rows.count() * 8 + rows.rows_shared() * (4 + this->columns_ * std::int64_t{sizeof(T)});
     return sum;
 }
@@ -203,8 +204,8 @@ ModelSums model_sums_of(ElementOperator<T>& data, Factors<T>& factors, bool with
     for (int b = 0; b < data.batches(); ++b) {
         const auto& elements = data.by_row(0, b).elements;
         const auto sums = sparse::blocked_sums<3>(elements.count(), [&](std::int64_t x) -> std::array<double, 3> {
-            const double m = model_at(views, elements.index(x));
-            return {m, m * m, m * static_cast<double>(elements.values[x])};
+            const double m = model_at(views, elements.index(x)), weighted = elements.weight(x) * m;
+            return {weighted, weighted * m, weighted * static_cast<double>(elements.values[x])};
         });
         result.model += sums[0];
         result.squares += sums[1];

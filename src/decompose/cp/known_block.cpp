@@ -63,9 +63,10 @@ SecondBlock<T>::SecondBlock(const Communicator& comm, const Layout& layout, cons
 }
 
 template <class T>
-KnownBlock<T>::KnownBlock(const Communicator& comm, const Layout& layout, const T* elements, int columns, const KnownElements& known)
+KnownBlock<T>::KnownBlock(const Communicator& comm, const Layout& layout, const T* elements, const T* weights, int columns,
+                          const KnownElements& known)
     : SecondBlock<T>(comm, layout, elements), DenseCpOperator<T>(comm, layout, second.data(), columns, 0), elements_(elements),
-      known_(known) {
+      weights_(weights), known_(known) {
     const auto count = this->position().count();
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) second[i] = std::isnan(elements[i]) ? T(0) : elements[i];
@@ -90,7 +91,8 @@ std::array<double, n> KnownBlock<T>::over_model(const std::vector<double>& weigh
                 column_weights<T>(weights, views, sizes, first, count, of_columns.data());
                 local::gemm<T>({rows, count, rank}, T(1), {views[0], rows, false}, {of_columns.data(), rank, false}, T(0),
                                {model.data(), rows, false});
-                sums[part] = f(elements_ + first * rows, model.data(), second.data() + first * rows, rows * count);
+                const auto begin = first * rows;
+                sums[part] = f(elements_ + begin, weights_ ? weights_ + begin : nullptr, model.data(), second.data() + begin, rows * count);
             });
         error.rethrow();
     });
@@ -107,23 +109,29 @@ void KnownBlock<T>::factor_changes(int mode) {
     DenseCpOperator<T>::factor_changes(mode);
 }
 
+/// The sum of w (x - m)^2 is at most that of W (m + (x - m) w / W - model)^2 and a constant, with W the largest weight, and the same for the
+/// model m.
 template <class T>
 void KnownBlock<T>::fill(const std::vector<double>& weights, Factors<T>& factors) {
-    const auto sums = over_model<2>(weights, factors, [](const T* x, const T* m, T* filled, std::int64_t count) {
+    const double largest = known_.largest_weight;
+    const auto sums = over_model<2>(weights, factors, [largest](const T* x, const T* w, const T* m, T* filled, std::int64_t count) {
         std::array<double, 2> sum{};
         for (std::int64_t i = 0; i < count; ++i) {
             const double e = static_cast<double>(x[i]) - static_cast<double>(m[i]);
             if (std::isnan(x[i])) {
                 filled[i] = m[i];
-                sum[1] += static_cast<double>(m[i]) * static_cast<double>(m[i]);
+            } else if (w) {
+                filled[i] = static_cast<T>(static_cast<double>(m[i]) + e * (static_cast<double>(w[i]) / largest));
+                sum[0] += static_cast<double>(w[i]) * e * e;
             } else {
                 sum[0] += e * e;
             }
+            sum[1] += static_cast<double>(filled[i]) * static_cast<double>(filled[i]);
         }
         return sum;
     });
     residual_ = sums[0];
-    this->norm_squared_ = known_.squares + sums[1];
+    this->norm_squared_ = sums[1];
     this->forget_factors();
     is_filled_ = true;
 }
@@ -153,14 +161,14 @@ std::optional<double> KnownBlock<T>::fit(CpState<T>& state) {
 
 template <class T>
 ModelSums KnownBlock<T>::sums(const std::vector<double>& weights, Factors<T>& factors) {
-    const auto sums = over_model<3>(weights, factors, [](const T* x, const T* m, T*, std::int64_t count) {
+    const auto sums = over_model<3>(weights, factors, [](const T* x, const T* w, const T* m, T*, std::int64_t count) {
         std::array<double, 3> sum{};
         for (std::int64_t i = 0; i < count; ++i) {
             if (std::isnan(x[i])) continue;
-            const double model = m[i];
-            sum[0] += model;
-            sum[1] += model * model;
-            sum[2] += model * static_cast<double>(x[i]);
+            const double model = m[i], weighted = w ? static_cast<double>(w[i]) * model : model;
+            sum[0] += weighted;
+            sum[1] += weighted * model;
+            sum[2] += weighted * static_cast<double>(x[i]);
         }
         return sum;
     });
@@ -171,19 +179,20 @@ template <class T>
 double KnownBlock<T>::add_losses(const ElementLoss& loss, Factors<T>& factors, std::span<sparse::RowMatrix<T>> gradients) {
     Stopwatch watch;
     const std::vector<double> ones(this->columns_, 1);
-    const auto sum = over_model<1>(ones, factors, [&](const T* x, const T* m, T* derivative, std::int64_t count) {
+    const auto sum = over_model<1>(ones, factors, [&](const T* x, const T* w, const T* m, T* derivative, std::int64_t count) {
         constexpr std::int64_t block = 64;
         std::array<double, 1> total{};
-        std::array<double, block> known, model, slope;
+        std::array<double, block> known, model, weight, slope;
         for (std::int64_t first = 0; first < count; first += block) {
             const auto last = std::min(count, first + block);
             std::int64_t size = 0;
             for (auto i = first; i < last; ++i) {
                 if (std::isnan(x[i])) continue;
                 known[size] = x[i];
+                weight[size] = w ? static_cast<double>(w[i]) : 1;
                 model[size++] = m[i];
             }
-            total[0] += loss.derivatives(known.data(), model.data(), slope.data(), size);
+            total[0] += loss.derivatives(known.data(), model.data(), weight.data(), slope.data(), size);
             size = 0;
             for (auto i = first; i < last; ++i) derivative[i] = std::isnan(x[i]) ? T(0) : static_cast<T>(slope[size++]);
         }

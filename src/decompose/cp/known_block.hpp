@@ -18,13 +18,15 @@ struct SecondBlock {
 };
 
 /// Multiplies the second block in the place of the tensor's: unknown elements are filled with those of the model before each iteration of
-/// alternating least squares (Tomasi, Bro, Chemom. Intell. Lab. Syst. 75, 2005); losses put their derivatives there. Slices without known
-/// elements have no rows.
+/// alternating least squares (Tomasi, Bro, Chemom. Intell. Lab. Syst. 75, 2005), with weights all are brought nearer to the model (Kiers,
+/// Psychometrika 62, 1997); losses put their derivatives there. Slices without known elements have no rows.
 template <class T>
 class KnownBlock : SecondBlock<T>, public DenseCpOperator<T> {
 public:
     /// Collective. @param elements  as of a DenseCpOperator, NaN where they are unknown; they must stay
-    KnownBlock(const Communicator& comm, const Layout& layout, const T* elements, int columns, const KnownElements& known);
+    /// @param weights  of these, likewise; null: all count once
+    KnownBlock(const Communicator& comm, const Layout& layout, const T* elements, const T* weights, int columns,
+               const KnownElements& known);
 
     void begin_iteration(CpState<T>& state, bool exact) override;
     std::optional<double> fit(CpState<T>& state) override;
@@ -36,12 +38,13 @@ public:
 private:
     void factor_changes(int mode) override;
     void fill(const std::vector<double>& weights, Factors<T>& factors);
-    /// Sums of what f(elements, the model's, those of the second block, their number) gives, over runs of elements. Collective.
+    /// Sums of what f(elements, weights or null, the model's, those of the second block, their number) gives, over runs of elements.
+    /// Collective.
     template <std::size_t n, class F>
     std::array<double, n> over_model(const std::vector<double>& weights, Factors<T>& factors, F&& f);
 
     using SecondBlock<T>::second;
-    const T* elements_;
+    const T *elements_, *weights_;
     const KnownElements& known_;
     bool is_filled_ = false;  // with the model as it is
     double residual_ = 0;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace arges::decompose {
@@ -48,24 +49,33 @@ double start_scale(const KnownElements& known, const ModelSums& sums) {
 
 template <class T>
 KnownElements known_elements(const Communicator& comm, const std::string& title, std::span<const T> values, bool skips_nan, double zeros,
-                             const Loss& loss) {
+                             const Loss& loss, const T* weights) {
     const auto element = make_loss(loss);
     const auto domain = element->domain();
-    auto sums = sparse::blocked_sums<5>(std::ssize(values), [&](std::int64_t i) -> std::array<double, 5> {
+    const auto weight = [&](std::int64_t i) { return weights ? static_cast<double>(weights[i]) : 1; };
+    auto sums = sparse::blocked_sums<6>(std::ssize(values), [&](std::int64_t i) -> std::array<double, 6> {
         const double x = values[i];
         if (skips_nan && std::isnan(x)) return {};
         const bool is_outside = std::isfinite(x) && (x < domain.first || x > domain.last);
-        return {1, x, x * x, is_outside ? 0 : element->least(x), is_outside ? 1.0 : 0.0};
+        const double w = weight(i);
+        return {w, w * x, w * x * x, is_outside ? 0 : w * element->least(x), is_outside ? 1.0 : 0.0, 1};
     });
-    comm.sum(sums.data(), 5);
-    KnownElements known{sums[0] + zeros, sums[1], sums[2], sums[3], 0, 0, loss};
-    if (known.count == 0) throw InvalidArgument(title + " has no element that is known; there is nothing to decompose");
+    comm.sum(sums.data(), 6);
+    KnownElements known{sums[0] + zeros, sums[1], sums[2], sums[3], 0, 0, loss, sums[5] + zeros};
+    if (weights) {
+        known.largest_weight = 0;
+        for (std::int64_t i = 0; i < std::ssize(values); ++i)
+            if (!std::isnan(values[i])) known.largest_weight = std::max(known.largest_weight, weight(i));
+        // Numbers that are not negative are ordered as their bits are.
+        known.largest_weight = std::bit_cast<double>(comm.maximum(std::bit_cast<std::int64_t>(known.largest_weight)));
+    }
+    if (known.elements == 0) throw InvalidArgument(title + " has no element that is known; there is nothing to decompose");
     check_norm(title, known.squares);
     check_domain(title, loss, domain, sums[4]);
     if (zeros > 0) known.least_loss += zeros * element->least(0);
     const double constant = known.constant = element->constant(known.sum / known.count, known.squares / known.count);
     known.constant_loss = sparse::blocked_sum(
-        std::ssize(values), [&](std::int64_t i) { return std::isnan(values[i]) ? 0.0 : element->value(values[i], constant); });
+        std::ssize(values), [&](std::int64_t i) { return std::isnan(values[i]) ? 0.0 : weight(i) * element->value(values[i], constant); });
     comm.sum(&known.constant_loss, 1);
     if (zeros > 0) known.constant_loss += zeros * element->value(0, constant);
     return known;
@@ -100,7 +110,8 @@ void run_loss(LossObjective<T>& objective, CpData<T>& data, CpState<T>& state, i
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template KnownElements known_elements(const Communicator&, const std::string&, std::span<const T>, bool, double, const Loss&);         \
+    template KnownElements known_elements(const Communicator&, const std::string&, std::span<const T>, bool, double, const Loss&,  \
+                                          const T*);        \
     template class LossObjective<T>;                                                                                                       \
     template void run_loss(LossObjective<T>&, CpData<T>&, CpState<T>&, int, const AfterIteration&);
 ARGES_INSTANTIATE(float)

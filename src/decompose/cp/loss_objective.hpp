@@ -13,11 +13,13 @@ namespace arges::decompose {
 
 /// The known elements of a tensor, those of all ranks, and losses that models are measured by.
 struct KnownElements {
-    double count = 0, sum = 0, squares = 0;
+    double count = 0, sum = 0, squares = 0;  ///< with weights: sums of these, and of values times these
     double least_loss = 0;     ///< the least that there can be
     double constant_loss = 0;  ///< of the best constant
     double constant = 0;       ///< which that is
     Loss loss{};
+    double elements = 0;        ///< how many
+    double largest_weight = 1;  ///< of an element
 
     /// 1 - |X - model| / |X| of gaussian; of others 0 for the best constant, 1 for the least loss. Pure.
     /// @throws Error unless the loss is finite
@@ -26,11 +28,12 @@ struct KnownElements {
 /// Collective.
 /// @param values     of this rank @param skips_nan those that are not a number are unknown
 /// @param zeros      so many elements more are zero, of all ranks
+/// @param weights    of the values; null: all count once
 /// @throws InvalidArgument on every rank for values that the loss is not for or that are not finite, and where none is known or all are
 /// zero
 template <class T>
 KnownElements known_elements(const Communicator& comm, const std::string& title, std::span<const T> values, bool skips_nan, double zeros,
-                             const Loss& loss);
+                             const Loss& loss, const T* weights = nullptr);
 
 /// Sums over known elements of the model m and the tensor x.
 struct ModelSums {

@@ -33,12 +33,13 @@ public:
         std::copy_n(a, columns_, a_.data());
         for (auto begin = first; begin < last; begin += block) {
             const auto count = std::min(block, last - begin);
-            std::array<double, block> x;
+            std::array<double, block> x, weights;
             for (std::int64_t k = 0; k < count; ++k) {
                 x[k] = elements.values[begin + k];
+                weights[k] = elements.weight(begin + k);
                 hadamard(factors, elements.index(begin + k), by_row.mode, h_.data() + k * columns_);
             }
-            add_block(x.data(), count);
+            add_block(x.data(), weights.data(), count);
         }
     }
 
@@ -48,7 +49,7 @@ public:
 private:
     static constexpr std::int64_t block = 32;
 
-    void add_block(const double* x, std::int64_t count) {
+    void add_block(const double* x, const double* weights, std::int64_t count) {
         std::array<double, block> m, derivative;
         const double* const a = a_.data();
         for (std::int64_t k = 0; k < count; ++k) {
@@ -58,7 +59,7 @@ private:
             for (int r = 0; r < columns_; ++r) sum += a[r] * h[r];
             m[k] = sum;
         }
-        sums_[columns_] += loss_->derivatives(x, m.data(), derivative.data(), count);
+        sums_[columns_] += loss_->derivatives(x, m.data(), weights, derivative.data(), count);
         double* const sums = sums_.data();
         for (std::int64_t k = 0; k < count; ++k) {
             const double* const h = h_.data() + k * columns_;

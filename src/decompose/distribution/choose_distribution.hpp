@@ -83,14 +83,17 @@ struct DistributedTensor {
 };
 
 /// Chooses a distribution for a tensor and moves its nonzeros; `gives_up`: the tensor keeps none. Collective.
+/// @param weights of this rank's nonzeros, which are given up; null: there are none
 /// @throws as choose_distribution()
 template <class T>
-DistributedTensor<T> distribute_tensor(SparseState& source, bool gives_up, const DistributionRequest& request) {
+DistributedTensor<T> distribute_tensor(SparseState& source, bool gives_up, const DistributionRequest& request,
+                                       std::vector<T>* weights = nullptr) {
     const auto& comm = source.comm();
     DistributedTensor<T> result{choose_distribution(source, request), {}, {}};
     auto& share = result.share;
     share.ranks = comm.size();
     share.value_bytes = sizeof(T);
+    share.weight_bytes = weights ? sizeof(T) : 0;
     share.lengths = source.lengths();
     share.before = source.pattern()->count();
     share.keeps_source = !gives_up;
@@ -101,7 +104,8 @@ DistributedTensor<T> distribute_tensor(SparseState& source, bool gives_up, const
         mine = source.take<T>();
     else
         comm.agree([&] { mine = source.nonzeros<T>(); });
-    result.nonzeros = distribute(comm, std::move(mine), result.chosen.plan);
+    if (weights) mine.weights = std::move(*weights);
+    result.nonzeros = distribute(comm, std::move(mine), result.chosen.plan, weights != nullptr);
     for (const auto& set : result.nonzeros.sets) share.nonzeros.push_back(set.nonzeros.count());
     for (const auto& rows : result.nonzeros.rows) {
         share.rows.push_back(rows.count());

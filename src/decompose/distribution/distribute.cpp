@@ -232,7 +232,7 @@ MemoryTally distribution_memory(const SparseShare& share) {
         if (s + 1 < sets) tally.hold(share.before * share.global_bytes());
         tally.hold(share.before * rank);
         for (int m = 0; m < share.order(); ++m) tally.add(routing_memory(share.ranks, number, share.before, after));
-        tally.add(routing_memory(share.ranks, share.value_bytes, share.before, after));
+        tally.add(routing_memory(share.ranks, share.element_bytes(), share.before, after));
         if (share.ranks == 1) tally.hold((after - share.before) * share.global_bytes());
         tally.hold(-share.before * rank);
     }

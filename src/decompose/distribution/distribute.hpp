@@ -77,17 +77,20 @@ PlacedIndices place_nonzeros(const Communicator& comm, sparse::NonzeroIndices no
 
 /// Moves nonzeros and finds owners of rows. Rows of empty slices are owned by nobody. Nonzeros move column by column, and no
 /// column is kept that has moved: give them up by std::move() where memory is short. Collective.
+/// @param has_weights nonzeros have weights, on all ranks
 template <class T>
-Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan) {
+Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan, bool has_weights = false) {
     Distributed<T> result;
     result.folds = plan.grain != Grain::coarse;
     auto placed = place_nonzeros(comm, std::move(static_cast<sparse::NonzeroIndices&>(nonzeros)), plan, [&](auto to, bool is_last) {
-        std::vector<T> values;
-        comm.agree([&] {
-            values = is_last ? std::move(nonzeros.values) : nonzeros.values;
-            result.sets.emplace_back();
-        });
-        result.sets.back().nonzeros.values = route_column(comm, to, std::move(values));
+        const auto move = [&](std::vector<T>& column) {
+            std::vector<T> copy;
+            comm.agree([&] { copy = is_last ? std::move(column) : column; });
+            return route_column(comm, to, std::move(copy));
+        };
+        comm.agree([&] { result.sets.emplace_back(); });
+        result.sets.back().nonzeros.values = move(nonzeros.values);
+        if (has_weights) result.sets.back().nonzeros.weights = move(nonzeros.weights);
     });
     for (std::size_t s = 0; s < placed.sets.size(); ++s) {
         result.sets[s].modes = std::move(placed.sets[s].modes);

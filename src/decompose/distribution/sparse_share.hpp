@@ -10,6 +10,7 @@ namespace arges::decompose {
 /// distributed.
 struct SparseShare {
     std::int64_t ranks = 1, value_bytes = 8;
+    std::int64_t weight_bytes = 0;                        ///< of a nonzero; 0: there are no weights
     std::vector<std::int64_t> lengths{};                  ///< of the tensor, by mode
     std::int64_t before = 0;                              ///< nonzeros as they were read
     bool keeps_source = false;                            ///< the tensor keeps them; else it gives them up when they are distributed
@@ -27,9 +28,11 @@ struct SparseShare {
             modes.push_back(m);
         return modes;
     }
+    /// Bytes of a nonzero's value and weight.
+    std::int64_t element_bytes() const { return value_bytes + weight_bytes; }
     /// Bytes of a nonzero with its indices in the whole tensor, and with those of local rows.
-    std::int64_t global_bytes() const { return order() * 8 + value_bytes; }
-    std::int64_t local_bytes() const { return order() * 4 + value_bytes; }
+    std::int64_t global_bytes() const { return order() * 8 + element_bytes(); }
+    std::int64_t local_bytes() const { return order() * 4 + element_bytes(); }
     /// Bytes of the nonzeros as they were read.
     std::int64_t source_bytes() const { return before * global_bytes(); }
 };

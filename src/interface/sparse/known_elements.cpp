@@ -1,5 +1,6 @@
 #include "interface/sparse/known_elements.hpp"
 
+#include "arges/element_functions.hpp"
 #include "arges/error.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace arges {
@@ -32,6 +34,19 @@ std::vector<std::int64_t> index_of(std::int64_t number, const std::vector<std::i
 template <class T>
 bool are_all_finite(const Tensor<T>& tensor) {
     return std::isfinite(tensor.norm());
+}
+
+/// @param over calls a function for each element of the mask on this rank @throws InvalidArgument on every rank
+template <class Any, class F>
+void check_mask(const Any& tensor, const Any& mask, F&& over) {
+    if (mask.extents() != tensor.extents())
+        throw InvalidArgument("a mask and weights must have the lengths of the tensor, " + joined(tensor.extents(), " x ") + ", not " +
+                              joined(mask.extents(), " x ") + "; give one of these lengths");
+    std::int64_t wrong = 0;
+    over([&](auto element) { wrong += !std::isfinite(element) || element < 0; });
+    wrong = communicator_of(tensor.world(), "masked").sum(wrong);
+    if (wrong > 0)
+        throw InvalidArgument("a mask and weights must have finite numbers that are not negative; " + with_commas(wrong) + " are others; leave them out, or make them 0");
 }
 
 }  // namespace
@@ -89,6 +104,37 @@ SparseTensor<T> known_elements(const Tensor<T>& dense, MissingElements missing) 
     return SparseTensor<T>(dense.sparse_where(stays, static_cast<double>(missing)));
 }
 
+template <class T>
+Tensor<T> masked(const Tensor<T>& tensor, const Tensor<T>& mask) {
+    const auto& state = state_of(tensor, "masked");
+    const CollectiveCall call(ranks_of(tensor.world()), "masked", tensor, mask);
+    check_mask(tensor, mask, [&](auto&& check) { mask.for_each_local([&](Index, const T& element) { check(element); }); });
+    std::string labels;
+    for (int m = 0; m < tensor.order(); ++m) labels += static_cast<char>('a' + m);
+    Tensor<T> result(tensor.world(), tensor.extents(), state.name);
+    const auto at = [](T x, T in_mask) { return in_mask == 0 ? std::numeric_limits<T>::quiet_NaN() : x; };
+    result[labels] = map(at, tensor[labels], mask[labels]);
+    return result;
+}
+
+template <class T>
+SparseTensor<T> masked(const SparseTensor<T>& tensor, const SparseTensor<T>& mask) {
+    const CollectiveCall call(ranks_of(tensor.world()), "masked", tensor, mask);
+    check_mask(tensor, mask, [&](auto&& check) { std::ranges::for_each(mask.local_values(), check); });
+    if (!mask.symmetry().trivial())
+        throw InvalidArgument("masked: the mask has symmetry, with which not all of its elements are stored; use with_symmetry({}) of it");
+    SparseTensor<T> result = mask;
+    result.drop();
+    std::vector<std::int64_t> tuples(result.local_nonzeros() * result.order());
+    for (int m = 0; m < result.order(); ++m) {
+        const auto indices = result.local_indices(m);
+        for (std::size_t x = 0; x < indices.size(); ++x) tuples[x * result.order() + m] = indices[x];
+    }
+    const auto values = tensor.read_at(tuples);
+    std::ranges::copy(values, result.local_values().begin());
+    return result;
+}
+
 std::int64_t known_elements_memory(std::int64_t elements, int order, std::int64_t element_bytes) {
     constexpr std::int64_t number = sizeof(std::int64_t);
     // Keys and values of all, places, keys and values of those that stay, and their indices (AnyTensor::sparse_where).
@@ -99,5 +145,9 @@ template NotFinite not_finite(const Tensor<float>&);
 template NotFinite not_finite(const Tensor<double>&);
 template SparseTensor<float> known_elements(const Tensor<float>&, MissingElements);
 template SparseTensor<double> known_elements(const Tensor<double>&, MissingElements);
+template Tensor<float> masked(const Tensor<float>&, const Tensor<float>&);
+template Tensor<double> masked(const Tensor<double>&, const Tensor<double>&);
+template SparseTensor<float> masked(const SparseTensor<float>&, const SparseTensor<float>&);
+template SparseTensor<double> masked(const SparseTensor<double>&, const SparseTensor<double>&);
 
 }  // namespace arges

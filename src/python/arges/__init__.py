@@ -24,7 +24,7 @@ from ._reductions import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
 from ._core import version as _version
-from ._decompose import CpModel, TuckerModel, compare_ranks, complete, cpd, tucker
+from ._decompose import CpModel, TuckerModel, compare_ranks, complete, cpd, masked, tucker
 from ._files import load, read, read_table, save, write
 from ._making import asarray, from_function, random, sparse, tensor, transfer, zeros
 from ._numpy import GatherWarning
@@ -41,7 +41,7 @@ e, inf, nan, newaxis, pi = _math.e, _math.inf, _math.nan, None, _math.pi
 del _math
 
 __all__ = [
-    "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "compare_ranks", "complete", "cpd", "tucker",
+    "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "compare_ranks", "complete", "cpd", "masked", "tucker",
     "GatherWarning", "load", "read", "read_table", "save", "write", "Plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "transfer", "zeros", "bool",
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
     "canonical", "over", "symmetrized", "cc", "linalg", "statements",

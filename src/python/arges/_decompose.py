@@ -253,6 +253,7 @@ def cpd(
     algorithm: str | None = None,
     loss: str = "gaussian",
     missing: bool = False,
+    weights: Any = None,
     max_iterations: int = 50,
     tolerance: float = 1e-4,
     seed: int | None = None,
@@ -275,7 +276,8 @@ def cpd(
     rank: number of components. algorithm: "als", "nonnegative", "opt" or "sgd" (sparse tensors, by samples); None: "als", of other losses than
     "gaussian" "opt", or "sgd" of sparse tensors whose zeros count and whose loss is not "poisson". loss: what is minimized over the elements: "gaussian", "poisson", "poisson-log", "bernoulli-odds",
     "bernoulli-logit", "gamma", "rayleigh", "huber=DELTA", "negative-binomial=R", "beta=B". missing: elements that are not stored, of dense tensors NaN, are unknown; else they are
-    zeros, and NaN is refused. tolerance: stops when the fit will change by less than this times
+    zeros, and NaN is refused. weights: of the elements' squared residuals or losses, a tensor of the same shape with numbers that are not negative: elements without a
+    weight, or with 0, are unknown, others are known, zeros of sparse tensors too. tolerance: stops when the fit will change by less than this times
     itself and times what is left, 1 - fit, by its last changes. init: what iterations begin with: "random", "sketched" (bases of random products of the
     tensor with its factors) or "hosvd" (leading singular vectors; of the first start); the latter for squared residuals of tensors without missing elements. starts: so many starts are made, from seed, seed + 1, ..., and the best is kept; None: one where there is a seed or a start, else up to
     10 where these are short. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
@@ -298,7 +300,7 @@ def cpd(
             pairwise_perturbation=bool(pairwise_perturbation),
         )
     )  # fmt: skip
-    return _cp_model("cpd", own, options, progress, start)
+    return _cp_model("cpd", own, options, progress, start, None if weights is None else _like(own, weights))
 
 
 def compare_ranks(
@@ -451,11 +453,12 @@ def tucker(
 def _cp_model(
     what: str, own: Tensor, options: dict[str, Any], progress: Progress | bool | None, start: CpModel | None, held: Tensor | None = None
 ) -> CpModel:
+    beside = None if held is None else held._h
     with progress_shown(progress, what, own.world.rank) as shown:
         if what == "cpd":
-            found = _core.cpd(own._h, options, shown, start)
+            found = _core.cpd(own._h, options, shown, start, beside)
         else:
-            found = _core.complete(own._h, options, shown, start, None if held is None else held._h)
+            found = _core.complete(own._h, options, shown, start, beside)
     weights, factors, mean, biases = found.pop("weights"), found.pop("factors"), found.pop("mean", 0.0), found.pop("biases", [])
     return CpModel(weights, factors, found, mean, list(biases))
 
@@ -468,6 +471,22 @@ def _refuse_sums(tensor: Tensor, duplicates: str) -> None:
             f"complete: {tensor._joined} values were added to others of the same element when the tensor was made, and sums are no observations; "
             'give read() or sparse() duplicates="refuse", "keep_first", "keep_last", or "mean" of a file, or complete() duplicates="sum"'
         )
+
+
+def masked(tensor: Any, mask: Any) -> Tensor:
+    """The elements for which a mask of the same shape is not zero: others are NaN, of a sparse tensor not stored, and known zeros are. Collective.
+
+    What cpd() and tucker() take with missing=True, and complete() if it is sparse. mask: bool, or numbers that are not negative.
+    Raises InvalidArgument for other shapes and other numbers.
+    """
+    own = _real(tensor)
+    return Tensor._of(_core.masked(own._h, _like(own, mask)._h))
+
+
+def _like(own: Tensor, given: Any) -> Tensor:
+    """Another tensor with the storage and the type of elements of this one."""
+    other = asarray(given, world=own.world)
+    return (other.to_sparse() if own.is_sparse else other.to_dense()).astype(own.dtype)
 
 
 def _real(tensor: Any) -> Tensor:
