@@ -62,8 +62,9 @@ template <class T>
 PredictionReport predict_table(const CpModel<T>& model, const std::string& path, const std::string& ids, const TableOptions& options,
                                const std::string& output);
 
-/// Bytes that predict_table() takes on the rank that takes most, beside the model: an upper bound, from the first lines of the table. 0
-/// where these tell nothing, as of standard input. Arguments are those of predict_table(). Collective. @throws InvalidArgument as that
+/// Bytes that predict_table() takes on the rank that takes most, beside the model: an upper bound from the first lines of the table, if no
+/// more of its ids are unknown than these have ids. 0 where they tell nothing, as of standard input. Arguments are those of
+/// predict_table(). Collective. @throws InvalidArgument as that
 template <class T>
 std::int64_t prediction_bytes(const CpModel<T>& model, const std::string& path, const std::string& ids, const TableOptions& options,
                               const std::string& output);

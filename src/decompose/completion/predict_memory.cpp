@@ -31,7 +31,7 @@ MemoryTally prediction_memory(const PredictedModel& model, const io::QueryOutlin
     // Parsed with a column of values and the numbers of lines, one of them grown at a time; then by ids.
     std::int64_t tables = 0, ids = 0;
     for (std::size_t m = 0; m < model.lengths.size(); ++m) {
-        const auto count = table.ids_of_rank(m, model.ranks);
+        const auto count = table.ids_of_rank(m, model.ranks, model.lengths[m]);
         tables += io::IdTable::bytes(count, table.id_bytes[m]);
         ids += count;
     }
@@ -41,7 +41,8 @@ MemoryTally prediction_memory(const PredictedModel& model, const io::QueryOutlin
     tally.hold(-2 * number * rows);
     tally.hold(number * (ids + order * rows));
     tally.hold(-2 * tables - 2 * number * ids);
-    for (std::size_t m = 0; m < model.lengths.size(); ++m) add_rows(tally, model, m, rows, table.ids_of_rank(m, model.ranks));
+    for (std::size_t m = 0; m < model.lengths.size(); ++m)
+        add_rows(tally, model, m, rows, table.ids_of_rank(m, model.ranks, model.lengths[m]));
     tally.hold(number * rows);
     const auto letters = table.bytes_of_row + element_letters;
     tally.pass(blocks + (is_printed ? 2 * letters * (rows + table.rows) : 0));

@@ -39,10 +39,10 @@ struct QueryOutline {
     std::vector<std::int64_t> id_bytes{};  ///< by mode: of a field
 
     std::int64_t rows_of_rank(std::int64_t ranks) const { return is_stream ? rows : (rows + ranks - 1) / ranks; }
-    /// There are no more, since new ones become rarer.
-    std::int64_t ids_of_rank(std::size_t mode, std::int64_t ranks) const {
-        return rows_of_rank(ranks) <= sampled ? std::min(ids[mode], rows_of_rank(ranks))
-                                              : (rows_of_rank(ranks) * ids[mode] + sampled - 1) / sampled;
+    /// At most, where no more ids are unknown than the sample has ids: new ones become rarer. @param known  ids of the model
+    std::int64_t ids_of_rank(std::size_t mode, std::int64_t ranks, std::int64_t known) const {
+        const auto all = rows_of_rank(ranks);
+        return std::min({all, known + ids[mode], std::max(sampled, all) * ids[mode] / sampled + 1});
     }
 
     template <class P>
