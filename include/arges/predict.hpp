@@ -22,9 +22,9 @@ struct TableOptions;
 template <class T>
 std::vector<double> predict(const CpModel<T>& model, const std::vector<std::vector<std::int64_t>>& indices);
 
-/// What predict_file() found. The same on every rank but for the text.
+/// What was predicted. The same on every rank but for the text and the elements.
 struct PredictionReport {
-    std::int64_t lines = 0;        ///< of the file, with comments and blank ones
+    std::int64_t lines = 0;        ///< of the file, with comments and blank ones; number of rows of ids
     std::int64_t predictions = 0;  ///< of elements
     std::int64_t unknown = 0;      ///< of these: with a row that the model does not have
     int index_base = 0;            ///< 0 or 1: what the file calls the first index
@@ -32,8 +32,9 @@ struct PredictionReport {
     double rmse = 0;               ///< root of the mean squared difference between these and the model
     std::string text{};            ///< on rank 0, where there is no output: what it would have
     std::int64_t skipped = 0;      ///< of a table: rows with empty fields that were left out
-    /// Of a table: by mode, in how many rows there is an id that the model does not know.
+    /// Of ids: by mode, in how many rows there is an id that the model does not know.
     std::vector<std::int64_t> unknown_ids{};
+    std::vector<double> elements{};  ///< of this rank's rows of a table or of ids; those of the ranks follow each other
 };
 
 /// Predicts the elements whose indices a text has on its lines, with a value behind them, or without on all lines, separated by blanks or
@@ -60,5 +61,24 @@ PredictionReport predict_file(const CpModel<T>& model, const std::string& path, 
 template <class T>
 PredictionReport predict_table(const CpModel<T>& model, const std::string& path, const std::string& ids, const TableOptions& options,
                                const std::string& output);
+
+/// Bytes that predict_table() takes on the rank that takes most, beside the model: an upper bound from the first lines of the table, if no
+/// more of its ids are unknown than these have ids. 0 where they tell nothing, as of standard input. Arguments are those of
+/// predict_table(). Collective. @throws InvalidArgument as that
+template <class T>
+std::int64_t prediction_bytes(const CpModel<T>& model, const std::string& path, const std::string& ids, const TableOptions& options,
+                              const std::string& output);
+
+/// Predicts the elements that rows of ids stand for, as predict_table(). Every rank gives all rows, and predicts its part. Collective.
+/// @param model as of predict()
+/// @param rows  for each element an id for each mode; where a mode has a unit of time, a time
+/// @param ids   file of the model's ids, see ids_path()
+/// @throws InvalidArgument on every rank for a row with another number of ids, and as predict_table()
+template <class T>
+PredictionReport predict_ids(const CpModel<T>& model, const std::vector<std::vector<std::string>>& rows, const std::string& ids);
+/// Likewise with the ids by mode and index, all of them on every rank. Modes have no units of time: each id is looked for as it is.
+template <class T>
+PredictionReport predict_ids(const CpModel<T>& model, const std::vector<std::vector<std::string>>& rows,
+                             const std::vector<std::vector<std::string>>& ids);
 
 }  // namespace arges

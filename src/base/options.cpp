@@ -26,6 +26,8 @@ std::optional<std::int64_t> number_in(const std::string& path) {
     return std::nullopt;
 }
 
+std::string begin_of_message(const std::string& what) { return what.empty() ? "" : what + ": "; }
+
 }  // namespace
 
 std::int64_t parse_bytes(std::string_view text, const std::string& what) {
@@ -42,7 +44,8 @@ std::int64_t parse_bytes(std::string_view text, const std::string& what) {
         valid = power != std::string::npos;
         for (std::size_t i = 0; valid && i <= power; ++i) factor *= 1024;
     }
-    if (!valid || value * factor > 9e18) throw InvalidArgument(what + ": \"" + copy + "\" is not a size; write e.g. 512M or 2G");
+    if (!valid || value * factor > 9e18)
+        throw InvalidArgument(begin_of_message(what) + "\"" + copy + "\" is not a size; write e.g. 512M or 2G");
     return static_cast<std::int64_t>(value * factor);
 }
 
@@ -67,7 +70,7 @@ std::string to_string(GroupMapping mapping) {
 GroupMapping parse_group_mapping(std::string_view text, const std::string& what) {
     for (const auto mapping : {GroupMapping::packed, GroupMapping::blocks, GroupMapping::best})
         if (text == to_string(mapping)) return mapping;
-    throw InvalidArgument(what + ": \"" + std::string(text) + "\" is not known; use packed, blocks or best");
+    throw InvalidArgument(begin_of_message(what) + "\"" + std::string(text) + "\" is not known; use packed, blocks or best");
 }
 
 GroupMapping group_mapping_option() {
@@ -80,7 +83,7 @@ std::string to_string(DeviceKind kind) { return kind == DeviceKind::none ? "none
 DeviceKind parse_device(const std::string& text, const std::string& what) {
     for (const auto kind : {DeviceKind::none, DeviceKind::cuda})
         if (text == to_string(kind)) return kind;
-    throw InvalidArgument(what + ": \"" + text + "\" is not known; use cuda or none");
+    throw InvalidArgument(begin_of_message(what) + "\"" + text + "\" is not known; use cuda or none");
 }
 
 DeviceKind device_option() {

@@ -11,7 +11,7 @@
 
 namespace arges {
 
-/// Reads a size such as 2G, 512M, 1.5GiB or 1000000 in bytes. @throws InvalidArgument with the name of what it is for
+/// Reads a size such as 2G, 512M, 1.5GiB or 1000000 in bytes. @throws InvalidArgument with the name of what it is for, if it has one
 std::int64_t parse_bytes(std::string_view text, const std::string& what);
 
 /// ARGES_MEMORY_LIMIT: bytes per rank.
@@ -20,7 +20,7 @@ std::optional<std::int64_t> memory_limit_option();
 /// ARGES_DEVICE_MEMORY: bytes per rank in the memory of the device.
 std::optional<std::int64_t> device_memory_option();
 
-/// Reads packed, blocks or best. @throws InvalidArgument with the name of what it is for
+/// Reads packed, blocks or best. @throws InvalidArgument with the name of what it is for, if it has one
 GroupMapping parse_group_mapping(std::string_view text, const std::string& what);
 std::string to_string(GroupMapping mapping);
 

@@ -120,7 +120,7 @@ Action declare_calibrate(CLI::App& app) {
     app.add_option("--ranks-per-node", command->ranks_per_node, "ranks that follow each other on a node; else as detected")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
     app.add_option("--device", command->device, "measures the ranks' devices, too: cuda or none; as ARGES_DEVICE, else none")
-        ->check(accepted_by([](const std::string& text) { parse_device(text, "--device"); }, "DEVICE"));
+        ->check(accepted_by([](const std::string& text) { parse_device(text, ""); }, "DEVICE"));
     app.add_flag("--json", command->json, "print one JSON object instead of a table");
     return [command](const Console& console) { run(*command, console); };
 }

@@ -98,8 +98,7 @@ std::string trials_table(const CompletionChoice& choice) {
 }
 
 template <class T>
-nlohmann::ordered_json result_json(const CompleteCommand& command, const ReadSummary& input, const CompletionResult<T>& result,
-                                   const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
+nlohmann::ordered_json result_json(const CompleteCommand& command, const ReadSummary& input, const CompletionResult<T>& result) {
     nlohmann::ordered_json object;
     object["rmse"] = result.rmse;
     if (result.held_out > 0) {
@@ -149,11 +148,6 @@ nlohmann::ordered_json result_json(const CompleteCommand& command, const ReadSum
     object["lengths"] = input.report.lengths;
     object["duplicates"] = input.report.duplicates;
     object["elements_max"] = result.elements_max;
-    object["peak_memory_bytes"] = peak;
-    object["forecast_memory_bytes"] = forecast.bytes();
-    object["lambda"] = result.model.lambda();
-    object["modes_without_empty_rows"] = nlohmann::json::array();
-    for (const auto& [mode, rows] : listed) object["modes_without_empty_rows"].push_back(mode);
     return object;
 }
 
@@ -246,16 +240,8 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
         read.warnings.push_back(warning);
         print_warnings(console.err, {warning});
     }
-    const auto peak = world.maximum(peak_process_memory());
-    const auto listed = output.listed(result.model);
-    if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);
-    const auto found = result_json(command, read, result, listed, peak, forecast);
-    output.record(world, "complete", found);
-    if (command.json)
-        console.out << found.dump(2) << std::endl;
-    else
-        print_result(console.out, command, read, result, peak, forecast);
-    end_if_interrupted(world, output.note(result.best_iteration));
+    output.finish(work, "complete", result.model, result_json(command, read, result), result.best_iteration,
+                  [&](std::int64_t peak) { print_result(console.out, command, read, result, peak, forecast); });
 }
 
 void run(CompleteCommand& command, const Console& console) {

@@ -135,8 +135,7 @@ void print_result(std::ostream& out, const CpdCommand& command, bool is_dense, c
 }
 
 template <class T>
-nlohmann::ordered_json result_json(const CpdCommand& command, const ReadSummary& before, const CpResult<T>& result,
-                                   const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
+nlohmann::ordered_json result_json(const CpdCommand& command, const ReadSummary& before, const CpResult<T>& result) {
     nlohmann::ordered_json object;
     object["fit"] = result.fit;
     object["iterations"] = result.iterations;
@@ -194,11 +193,6 @@ nlohmann::ordered_json result_json(const CpdCommand& command, const ReadSummary&
         object["perturbation_starts"] = result.perturbation_starts;
     }
     object["memory_bytes_max"] = result.memory_bytes_max;
-    object["peak_memory_bytes"] = peak;
-    object["forecast_memory_bytes"] = forecast.bytes();
-    object["lambda"] = result.model.lambda();
-    object["modes_without_empty_rows"] = nlohmann::json::array();
-    for (const auto& [mode, rows] : listed) object["modes_without_empty_rows"].push_back(mode);
     return object;
 }
 
@@ -268,16 +262,8 @@ void decompose(CpdCommand& command, FileWork& work, ReadFile<Input> read) {
                                    std::string(is_nonnegative ? "--algorithm als or opt" : "another seed, or less regularization"));
         print_warnings(console.err, {read.warnings.back()});
     }
-    const auto peak = world.maximum(peak_process_memory());
-    const auto listed = output.listed(result.model);
-    if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);
-    const auto found = result_json(command, read, result, listed, peak, forecast);
-    output.record(world, "cpd", found);
-    if (command.json)
-        console.out << found.dump(2) << std::endl;
-    else
-        print_result(console.out, command, is_dense, result, peak, forecast);
-    end_if_interrupted(world, output.note(result.iterations));
+    output.finish(work, "cpd", result.model, result_json(command, read, result), result.iterations,
+                  [&](std::int64_t peak) { print_result(console.out, command, is_dense, result, peak, forecast); });
 }
 
 template <class T>

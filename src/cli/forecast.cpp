@@ -27,13 +27,11 @@ MemoryForecast::MemoryForecast(const World& world) : world_(world) {
     base_ = world.maximum(current_process_memory()) + first_use_bytes + omp_get_max_threads() * first_use_of_thread;
 }
 
-void MemoryForecast::expect(const std::string& file, std::int64_t work_bytes) {
+void MemoryForecast::expect(const std::string& file, std::int64_t work_bytes, const char* cure) {
     bytes_ = base_ + world_.maximum(work_bytes);
     if (bytes_ > world_.memory_limit())
-        throw OutOfMemory(
-            fmt::format("{}: the memory forecast is {} per rank, of which {} are the program's own, but the limit is {}; use more "
-                        "ranks, fewer components, --type float, or raise --memory",
-                        file, format_bytes(bytes_), format_bytes(base_), format_bytes(world_.memory_limit())));
+        throw OutOfMemory(fmt::format("{}: the memory forecast is {} per rank, of which {} are the program's own, but the limit is {}; {}",
+                                      file, format_bytes(bytes_), format_bytes(base_), format_bytes(world_.memory_limit()), cure));
 }
 
 std::string MemoryForecast::text() const {

@@ -21,8 +21,10 @@ public:
     explicit MemoryForecast(const World& world);
 
     /// From now on the work is forecast to take so many bytes on the rank that takes most. Collective.
+    /// @param cure  what to do where that is too much
     /// @throws OutOfMemory on every rank if the process is then over the memory limit
-    void expect(const std::string& file, std::int64_t work_bytes);
+    void expect(const std::string& file, std::int64_t work_bytes,
+                const char* cure = "use more ranks, fewer components, --type float, or raise --memory");
     /// Bytes of the process.
     std::int64_t bytes() const { return bytes_; }
     /// "2 processes of 1 threads, memory forecast 1.2 GB per rank, limit 11.0 GB".

@@ -2,6 +2,7 @@
 
 #include "arges/complete.hpp"
 #include "arges/table_io.hpp"
+#include "base/memory_tally.hpp"
 #include "base/text.hpp"
 #include "cli/interruption.hpp"
 #include "cli/run_record.hpp"
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <ostream>
 #include <regex>
 #include <string>
 #include <system_error>
@@ -79,8 +82,29 @@ void ModelOutput::save(const CpModel<T>& model, int iteration) const {
     set_interruption_note(note(iteration));
 }
 
-void ModelOutput::record(const World& world, const std::string& program, const nlohmann::ordered_json& found) const {
+template <class T>
+void ModelOutput::finish(const FileWork& work, const std::string& program, const CpModel<T>& model, nlohmann::ordered_json found,
+                         int iteration, const std::function<void(std::int64_t peak)>& print) const {
+    const auto& world = work.world;
+    auto& out = work.console.out;
+    const auto peak = world.maximum(peak_process_memory());
+    found["peak_memory_bytes"] = peak;
+    found["forecast_memory_bytes"] = work.forecast.bytes();
+    found["lambda"] = model.lambda();
+    found["modes_without_empty_rows"] = nlohmann::json::array();
+    const auto listed = is_wanted() ? listed_modes(model) : std::map<int, std::int64_t>();
+    for (const auto& [mode, rows] : listed) {
+        found["modes_without_empty_rows"].push_back(mode);
+        if (!work.command.json)
+            out << fmt::format("{:<28} mode_{} has {} rows, those of {} that are not empty; mode_{}_rows has their numbers, from 0\n",
+                               folder_, mode, with_commas(rows), with_commas(model.lengths()[mode - 1]), mode);
+    }
     if (is_wanted()) write_run(world, folder_, program, input_, found);
+    if (work.command.json)
+        out << found.dump(2) << std::endl;
+    else
+        print(peak);
+    end_if_interrupted(world, note(iteration));
 }
 
 std::string ModelOutput::note(int iteration) const {
@@ -92,18 +116,6 @@ template <class T>
 std::unique_ptr<const CpModel<T>> ModelOutput::start(const World& world) const {
     if (start_.empty()) return nullptr;
     return std::make_unique<const CpModel<T>>(load_model<T>(world, start_));
-}
-
-template <class T>
-std::map<int, std::int64_t> ModelOutput::listed(const CpModel<T>& model) const {
-    return is_wanted() ? listed_modes(model) : std::map<int, std::int64_t>();
-}
-
-void ModelOutput::print_listed(std::ostream& out, const std::vector<std::int64_t>& lengths,
-                               const std::map<int, std::int64_t>& listed) const {
-    for (const auto& [mode, rows] : listed)
-        out << fmt::format("{:<28} mode_{} has {} rows, those of {} that are not empty; mode_{}_rows has their numbers, from 0\n", folder_,
-                           mode, with_commas(rows), with_commas(lengths[mode - 1]), mode);
 }
 
 template <class Options>
@@ -126,7 +138,8 @@ template void declare_distribution(CLI::App&, CompletionOptions&);
     template void ModelOutput::save(const CpModel<T>&, int) const;                                                                         \
     template std::unique_ptr<const CpModel<T>> ModelOutput::start(const World&) const;                                                     \
     template void ModelOutput::after_iteration(int, const std::function<CpModel<T>()>&) const;                                             \
-    template std::map<int, std::int64_t> ModelOutput::listed(const CpModel<T>&) const;
+    template void ModelOutput::finish(const FileWork&, const std::string&, const CpModel<T>&, nlohmann::ordered_json, int,                 \
+                                      const std::function<void(std::int64_t)>&) const;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -2,16 +2,15 @@
 #pragma once
 
 #include "arges/cpd.hpp"
+#include "cli/forecast.hpp"
 #include "cli/outputs.hpp"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -37,18 +36,20 @@ public:
     /// Saves a model with the ids of the input, and notes for interruptions that it is there. Collective.
     template <class T>
     void save(const CpModel<T>& model, int iteration) const;
-    /// Keeps what the run has found beside the model, for `arges report`. Collective. @param program  "cpd" @param found  on rank 0
-    void record(const World& world, const std::string& program, const nlohmann::ordered_json& found) const;
+    /// Ends a run: keeps what it has found beside the model, for `arges report`, with the memory and the weights; and prints it, as JSON if
+    /// the command says so. Collective.
+    /// @param program   "cpd"
+    /// @param found     on rank 0
+    /// @param iteration of the model
+    /// @param print     writes the tables, which have the largest memory of a process
+    template <class T>
+    void finish(const FileWork& work, const std::string& program, const CpModel<T>& model, nlohmann::ordered_json found, int iteration,
+                const std::function<void(std::int64_t peak)>& print) const;
     /// What the folder has: "factors has the factors of iteration 3, go on with --start factors".
     std::string note(int iteration) const;
     /// The model to start from; null where there is none. Collective.
     template <class T>
     std::unique_ptr<const CpModel<T>> start(const World& world) const;
-    /// Modes, from 1, of which the output has nonempty rows and their numbers only, and how many rows these are. Collective.
-    template <class T>
-    std::map<int, std::int64_t> listed(const CpModel<T>& model) const;
-    /// A line for each of these modes.
-    void print_listed(std::ostream& out, const std::vector<std::int64_t>& lengths, const std::map<int, std::int64_t>& listed) const;
 
 private:
     std::string folder_, form_ = "npy", start_, input_;

@@ -90,7 +90,7 @@ Action declare_plan(CLI::App& app) {
     app.add_option("--torus", command->torus, "shape of the machine, e.g. 16x16x16")
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", command->memory, "memory limit of a rank, e.g. 2G; without it none")
-        ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
+        ->check(accepted_by([](const std::string& text) { parse_bytes(text, ""); }, "SIZE"));
     declare_group_mapping(app, command->group_mapping);
     app.add_option("--type", command->type, "of the elements: double, float or complex")
         ->check(one_of({"double", "float", "complex"}))

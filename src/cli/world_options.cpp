@@ -49,14 +49,14 @@ void WorldOptions::declare(CLI::App& app) {
     app.add_option("--torus", torus_, "shape of the machine, e.g. 4x4x2; its product is the number of ranks")
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", memory_, "memory limit of a rank, e.g. 2G")
-        ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
+        ->check(accepted_by([](const std::string& text) { parse_bytes(text, ""); }, "SIZE"));
     declare_group_mapping(app, group_mapping_);
     auto* const device = app.add_option("--device", device_,
                                         "where dense tensors have their elements, and products run: cuda or none (the host); as "
                                         "ARGES_DEVICE, else none")
-                             ->check(accepted_by([](const std::string& text) { parse_device(text, "--device"); }, "DEVICE"));
+                             ->check(accepted_by([](const std::string& text) { parse_device(text, ""); }, "DEVICE"));
     app.add_option("--device-memory", device_memory_, "memory limit of a rank on the device, e.g. 16G; else its part of what is free there")
-        ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--device-memory"); }, "SIZE"))
+        ->check(accepted_by([](const std::string& text) { parse_bytes(text, ""); }, "SIZE"))
         ->needs(device);
 }
 
@@ -79,7 +79,7 @@ void declare_group_mapping(CLI::App& app, std::string& text) {
     app.add_option("--group-mapping", text,
                    "how symmetric groups are spread: packed, blocks (of virtual grids), or best (for each product); as "
                    "ARGES_GROUP_MAPPING, else packed")
-        ->check(accepted_by([](const std::string& given) { parse_group_mapping(given, "--group-mapping"); }, "MAPPING"));
+        ->check(accepted_by([](const std::string& given) { parse_group_mapping(given, ""); }, "MAPPING"));
 }
 
 GroupMapping group_mapping_of(const std::string& text) {

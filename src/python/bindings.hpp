@@ -34,6 +34,7 @@ void bind_statements(nb::module_& module);
 void bind_linalg(nb::module_& module);
 void bind_decompositions(nb::module_& module);
 void bind_files(nb::module_& module);
+void bind_tables(nb::module_& module);
 void bind_chemistry(nb::module_& module);
 
 /// Labels of a str, a letter each, or of a sequence of names.

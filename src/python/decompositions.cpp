@@ -1,5 +1,6 @@
 // CP and Tucker decompositions, completion.
 #include "python/bindings.hpp"
+#include "python/models.hpp"
 
 #include "arges/complete.hpp"
 #include "arges/cp_ranks.hpp"
@@ -13,32 +14,6 @@ namespace {
 
 constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked", "seconds", "diverged"};
 
-/// The whole factors on every rank, rows by components. Collective.
-template <class Model>
-nb::list factors_of(const Model& model, const std::function<std::int64_t(int)>& columns) {
-    nb::list factors;
-    for (int mode = 0; mode < model.order(); ++mode) {
-        auto rows = model.gather(mode);
-        // An array has its first index fastest, a factor its last: the transpose is handed over.
-        factors.append(array_of(std::move(rows), {columns(mode), model.lengths()[mode]}).attr("T"));
-    }
-    return factors;
-}
-
-template <class T>
-nb::list cp_factors(const CpModel<T>& model) {
-    return factors_of(model, [&](int) { return static_cast<std::int64_t>(model.rank()); });
-}
-
-/// The whole biases on every rank, by mode; none where the model has none. Collective.
-template <class T>
-nb::list cp_biases(const CpModel<T>& model) {
-    nb::list biases;
-    for (int mode = 0; model.has_biases() && mode < model.order(); ++mode)
-        biases.append(array_of(model.gather_bias(mode), {model.lengths()[mode]}));
-    return biases;
-}
-
 /// Seen by Ctrl-C, and by the caller's function: called between iterations on every rank.
 template <class Iteration>
 void report(const World& world, const nb::object& progress, const Iteration& fields) {
@@ -46,37 +21,6 @@ void report(const World& world, const nb::object& progress, const Iteration& fie
     raise_interruption(world);
     if (progress.is_none()) return;
     agree(world, function_of([&] { return progress(fields()); }));
-}
-
-template <class T>
-std::optional<CpModel<T>> model_from(const World& world, const nb::object& start) {
-    if (start.is_none()) return std::nullopt;
-    const auto lambda = nb::cast<std::vector<double>>(start.attr("weights").attr("tolist")());
-    Extents lengths;
-    std::vector<std::vector<std::int64_t>> rows;
-    std::vector<std::vector<T>> factors;
-    for (const auto factor : start.attr("factors")) {
-        const auto length = nb::cast<std::int64_t>(factor.attr("shape")[nb::int_(0)]);
-        lengths.push_back(length);
-        std::vector<std::int64_t> mine;
-        std::vector<T> own;
-        for (auto row = world.rank(); row < length; row += world.size()) {
-            mine.push_back(row);
-            for (double element : nb::cast<std::vector<double>>(factor[nb::int_(row)].attr("tolist")()))
-                own.push_back(static_cast<T>(element));
-        }
-        rows.push_back(std::move(mine));
-        factors.push_back(std::move(own));
-    }
-    CpModel<T> model(world, lengths, lambda, rows, factors);
-    std::vector<std::vector<T>> biases;
-    for (const auto bias : start.attr("biases")) {
-        const auto all = nb::cast<std::vector<double>>(bias.attr("tolist")());
-        auto& mine = biases.emplace_back();
-        for (auto row = world.rank(); row < std::ssize(all); row += world.size()) mine.push_back(static_cast<T>(all[row]));
-    }
-    if (!biases.empty()) model.set_biases(nb::cast<double>(start.attr("mean")), std::move(biases));
-    return model;
 }
 
 /// What CpOptions and CompletionOptions have in common.
@@ -137,7 +81,7 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
         world.agree([&] {
             options = cp_options(given);
             if (weights != nullptr) of_elements.emplace(*weights);
-            first = model_from<T>(world, start);
+            if (!start.is_none()) first = model_from<T>(world, start);
         });
         const auto each = [&](const CpIteration& now, const auto&) {
             report(world, progress, [&] {
@@ -206,7 +150,7 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
                 if (validation != nullptr) held.emplace(*validation);
                 take(given, "nonnegative", options.nonnegative, "holdout", options.holdout, "patience", options.patience, "learning_rate",
                      options.learning_rate, "decay", options.decay, "batches", options.batches);
-                first = model_from<T>(world, start);
+                if (!start.is_none()) first = model_from<T>(world, start);
             });
             const auto each = [&](const CompletionIteration& now, const auto&) {
                 report(world, progress, [&] {

@@ -1,12 +1,9 @@
-// Files: dense and sparse tensors, tables, checkpoints.
+// Files: dense and sparse tensors, checkpoints.
 #include "python/bindings.hpp"
 
 #include "arges/checkpoint.hpp"
 #include "arges/sparse_io.hpp"
-#include "arges/table_io.hpp"
 #include "arges/tensor_io.hpp"
-#include "comm/values.hpp"
-#include "interface/world/world_state.hpp"
 
 namespace arges::python {
 
@@ -43,50 +40,6 @@ nb::tuple read_sparse_of(const World& world, const std::string& path, int type, 
     return nb::make_tuple(std::move(tensor),
                           named("form", found.form, "bytes", found.bytes, "lines", found.lines, "index_base", found.index_base, "entries",
                                 found.entries, "duplicates", found.duplicates, "nonempty_slices", found.nonempty_slices));
-}
-
-/// Of all ranks, as Python's texts; bytes that are no UTF-8 are kept as Python keeps them in names of files. Collective.
-nb::list texts_of(const World& world, const std::vector<std::string>& mine) {
-    std::vector<char> letters;
-    std::vector<std::int64_t> lengths;
-    outside_interpreter([&] {
-        const auto& comm = communicator_of(world, "read_table");
-        comm.agree([&] {
-            for (const auto& text : mine) {
-                letters.insert(letters.end(), text.begin(), text.end());
-                lengths.push_back(std::ssize(text));
-            }
-        });
-        letters = gathered(comm, letters);
-        lengths = gathered(comm, lengths);
-        return 0;
-    });
-    nb::list texts;
-    const char* at = letters.data();
-    for (auto length : lengths) {
-        texts.append(nb::steal<nb::str>(PyUnicode_DecodeUTF8(at, length, "surrogateescape")));
-        at += length;
-    }
-    return texts;
-}
-
-nb::tuple read_table_of(const World& world, const std::string& path, int type, const std::vector<std::string>& columns,
-                        const std::string& value, int duplicates, const std::string& delimiter, int header, bool has_quotes,
-                        bool skips_empty) {
-    TableOptions options;
-    options.columns = columns;
-    options.value = value;
-    options.duplicates = static_cast<Duplicates>(duplicates);
-    options.delimiter = delimiter;
-    options.header = static_cast<TableHeader>(header);
-    options.has_quotes = has_quotes;
-    options.skips_empty = skips_empty;
-    TableReport found;
-    std::vector<ModeIds> ids;
-    auto tensor = outside_interpreter([&] { return read_table(static_cast<ElementType>(type), world, path, options, found, ids); });
-    nb::list texts;
-    for (const auto& mode : ids) texts.append(texts_of(world, mode.mine));
-    return nb::make_tuple(std::move(tensor), texts, found.duplicates);
 }
 
 void write_sparse_of(const AnyTensor& tensor, const std::string& path, int base) {
@@ -131,7 +84,6 @@ void bind_files(nb::module_& module) {
     module.def("write_npy", &write_npy, nb::call_guard<OutsideInterpreter>());
     module.def("is_tensor_file", &is_tensor_file);
     module.def("read_sparse", &read_sparse_of);
-    module.def("read_table", &read_table_of);
     module.def("write_sparse", &write_sparse_of, nb::call_guard<OutsideInterpreter>());
     module.def("save", &save, nb::call_guard<OutsideInterpreter>());
     module.def("load", &load);

@@ -158,5 +158,6 @@ NB_MODULE(_core, module) {
     bind_linalg(module);
     bind_decompositions(module);
     bind_files(module);
+    bind_tables(module);
     bind_chemistry(module);
 }

@@ -167,6 +167,7 @@ TEST(TableProgram, predicts_the_rows_of_a_table) {
         {{"predict", m, wrong.c_str()}, cli::exit_error, "w.csv, line 3: column 3 (when): 'never' is no time"},
         {{"predict", m, csv.c_str(), "--base", "one"}, cli::exit_usage, "is a table, and this is for indices"},
         {{"predict", m, tensor.c_str(), "--value", "paid"}, cli::exit_usage, "is no table"},
+        {{"predict", m, csv.c_str(), "--memory", "10M"}, cli::exit_error, "the memory forecast is"},
         {{"predict", bare.c_str(), csv.c_str()}, cli::exit_error, "there are no ids of the model"},
         {{"predict", m, csv.c_str(), "-o", csv.c_str(), "--overwrite"}, cli::exit_error, "this is an input"},
     });

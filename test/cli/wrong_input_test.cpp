@@ -142,7 +142,9 @@ TEST_F(WrongInput, options) {
         {{"cc", t}, exit_error, "good.tns"},
         {{"stats", t, "--ranks", "-4"}, exit_usage, "--ranks"},
         {{"stat", t}, exit_usage, "did you mean stats?"},
-        {{"cpd", t, "--rank", "2", "--memory", "-1"}, exit_usage, "--memory"},
+        {{"cpd", t, "--rank", "2", "--memory", "-1"}, exit_usage, "arges: error: --memory: \"-1\" is not a size; write e.g. 512M or 2G"},
+        {{"machine", "--device", "x"}, exit_usage, "arges: error: --device: \"x\" is not known; use cuda or none"},
+        {{"machine", "--group-mapping", "x"}, exit_usage, "arges: error: --group-mapping: \"x\" is not known"},
         {{"machine", "--torus", "0x3"}, exit_usage, "--torus"},
     });
 }

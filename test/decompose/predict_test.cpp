@@ -2,7 +2,10 @@
 #include "arges/complete.hpp"
 #include "arges/error.hpp"
 #include "arges/predict.hpp"
+#include "arges/table_io.hpp"
+#include "comm/values.hpp"
 #include "decompose/tensor_of.hpp"
+#include "interface/world/world_state.hpp"
 #include "io/temporary_folder.hpp"
 
 #include "decompose/completion/elements.hpp"
@@ -321,6 +324,66 @@ TEST(Predict, files_have_the_predictions_of_their_lines) {
     refuses("1 1\n\n1 2 3 4\n", "line 3: 4 columns; a line has 2 indices");
     refuses("1 x\n", "line 1: 'x' is no index");
     refuses("1 1 nan\n", "line 1: 'nan' is no finite number");
+}
+
+/// Ids in memory, in a file, and in a table are the same elements; in unknown slices the other biases tell.
+TEST(Predict, rows_of_ids_are_those_of_a_table) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto known = ratings({8, 7}, 0.7, 1);
+    const auto model = complete(tensor_of(world, known), few(CompletionAlgorithm::als)).model;
+    std::vector<std::vector<std::string>> lists(2);
+    for (int i = 0; i < 8; ++i) lists[0].push_back("user " + std::to_string(i) + (i == 3 ? "\\\n" : ""));
+    for (int i = 0; i < 7; ++i) lists[1].push_back("2024-03-0" + std::to_string(i + 1));
+    std::vector<ModeIds> ids{{"who", 8, {}}, {"when:1d", 7, {}}};
+    if (world.rank() == 0)
+        for (std::size_t m = 0; m < 2; ++m) ids[m].mine = lists[m];
+    const auto file = folder / "model.ids";
+    write_ids(world, ids, file);
+    std::vector<std::vector<std::string>> rows, times;
+    std::vector<double> expected;
+    std::string table = "when,who\n";
+    const auto add = [&](int i, int j) {
+        rows.push_back({i < 0 ? "nobody" : lists[0][static_cast<std::size_t>(i)], lists[1][static_cast<std::size_t>(j)]});
+        times.push_back({rows.back()[0], rows.back()[1] + " 13:05"});
+        table += times.back()[1] + ",\"" + rows.back()[0] + "\"\n";
+        double sum = model.mean() + model.gather_bias(1)[static_cast<std::size_t>(j)];
+        if (i >= 0) {
+            sum += model.gather_bias(0)[static_cast<std::size_t>(i)];
+            for (int r = 0; r < 2; ++r)
+                sum += model.lambda()[static_cast<std::size_t>(r)] * model.gather(0)[static_cast<std::size_t>(2 * i + r)] *
+                       model.gather(1)[static_cast<std::size_t>(2 * j + r)];
+        }
+        expected.push_back(sum);
+    };
+    for (int k = 0; k < 20; ++k) add(k % 6 == 5 ? -1 : k % 8, (3 * k) % 7);
+    TableOptions options;
+    options.columns = {"who", "when"};
+    const auto of_table = predict_table(model, folder.write("q.csv", table), file, options, "");
+    for (const auto& report :
+         {predict_ids(model, rows, lists), predict_ids(model, rows, file), predict_ids(model, times, file), of_table}) {
+        EXPECT_EQ(report.predictions, 20);
+        EXPECT_EQ(report.unknown, 3);
+        EXPECT_EQ(report.unknown_ids, (std::vector<std::int64_t>{3, 0}));
+        const auto all = gathered(communicator_of(world, "test"), report.elements);
+        ASSERT_EQ(all.size(), expected.size());
+        for (std::size_t x = 0; x < all.size(); ++x) EXPECT_NEAR(all[x], expected[x], 1e-12);
+    }
+    EXPECT_EQ(predict_ids(model, times, lists).unknown_ids[1], 20);
+    EXPECT_EQ(predict_ids(model, {}, file).predictions, 0);
+    const auto message = [&](const auto& wrong, const auto& known_ids) -> std::string {
+        try {
+            predict_ids(model, wrong, known_ids);
+        } catch (const InvalidArgument& error) {
+            return error.what();
+        }
+        return "";
+    };
+    using Rows = std::vector<std::vector<std::string>>;
+    EXPECT_EQ(message(Rows{{"a", "2024-03-01"}, {"a"}}, file), "predict: row 2 has 1 ids for the 2 modes of the model; give one for each");
+    EXPECT_NE(message(Rows{{"a", "2024-03-01"}, {"a", "soon"}}, file).find("line 2"), std::string::npos);
+    EXPECT_NE(message(Rows{{"a", "b"}}, Rows{{"a"}, {"b"}}).find("ids of a tensor of 1 x 1, and the model is 8 x 7"), std::string::npos);
+    EXPECT_NE(message(rows, folder / "none.ids").find("there are no ids"), std::string::npos);
 }
 
 }  // namespace

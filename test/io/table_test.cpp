@@ -372,5 +372,27 @@ TEST(Table, ids_go_with_tensors) {
     }
 }
 
+/// Rank 0 hears how far the table is, also where it inflates what the others parse.
+TEST(Table, tells_how_far_it_is_read) {
+    const World world;
+    const TemporaryFolder folder(world);
+    std::string text = "who,what\n";
+    for (int i = 0; i < 800000; ++i) text += "user" + std::to_string(i % 1000) + ",item" + std::to_string(7 * i % 513) + "\n";
+    for (const auto& path : {folder.write("x.csv", text), folder.write("x.csv.gz", zipped(text))}) {
+        std::vector<double> heard;
+        TableOptions options;
+        options.columns = {"who", "what"};
+        options.progress = [&](double done) { heard.push_back(done); };
+        TableReport report;
+        std::vector<ModeIds> ids;
+        read_table(ElementType::float64, world, path, options, report, ids);
+        if (world.rank() > 0) continue;
+        ASSERT_GE(heard.size(), 2U) << path;
+        EXPECT_LT(heard.front(), 0.9) << path;
+        EXPECT_GT(heard.back(), 0.95) << path;
+        EXPECT_LE(*std::max_element(heard.begin(), heard.end()), 1) << path;
+    }
+}
+
 }  // namespace
 }  // namespace arges::test

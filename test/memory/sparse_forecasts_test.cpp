@@ -1,7 +1,9 @@
 // What steps on sparse tensors say that they take, against what they do take.
 #include "arges/complete.hpp"
 #include "arges/cpd.hpp"
+#include "arges/predict.hpp"
 #include "arges/sparse_io.hpp"
+#include "arges/table_io.hpp"
 #include "arges/tucker.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/distribute.hpp"
@@ -11,6 +13,7 @@
 #include "interface/sparse/sparse_tensor_merge.hpp"
 #include "interface/sparse/sparse_tensor_slices.hpp"
 #include "io/sparse/reading_memory.hpp"
+#include "io/sparse_files.hpp"
 #include "io/temporary_folder.hpp"
 #include "memory/counted_memory.hpp"
 #include "partition/value_counts.hpp"
@@ -267,6 +270,37 @@ TEST_F(ForecastsOnRanks, CoverCompletions) {
 }
 
 /// A tensor that is too large for rank 0 to partition as it is.
+TEST_F(ForecastsOnRanks, CoverPredictionsOfTables) {
+    const TemporaryFolder folder(world_);
+    for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{300, 400, 200}, {60000, 50}, {20000, 30000, 10000, 40}}) {
+        std::vector<std::vector<std::int64_t>> rows(lengths.size());
+        std::vector<std::vector<double>> factors(lengths.size());
+        std::vector<ModeIds> ids;
+        std::string text;
+        for (std::size_t m = 0; m < lengths.size(); ++m) {
+            for (auto i = std::int64_t{world_.rank()}; i < lengths[m]; i += world_.size()) rows[m].push_back(i);
+            factors[m].assign(4 * rows[m].size(), 0.5);
+            ids.push_back({"mode" + std::to_string(m), lengths[m], {}});
+            for (std::int64_t i = 0; world_.rank() == 0 && i < lengths[m]; ++i) ids[m].mine.push_back("id " + std::to_string(i));
+            text += (m == 0 ? "mode" : ",mode") + std::to_string(m);
+        }
+        const CpModel<double> model(world_, lengths, {4, 3, 2, 1}, rows, factors);
+        std::mt19937_64 random(5);
+        for (int x = 0; x < 150000; ++x)
+            for (std::size_t m = 0; m < lengths.size(); ++m)
+                text += (m == 0 ? "\nid " : ",id ") + std::to_string(random() % static_cast<std::uint64_t>(lengths[m] + 9));
+        const auto known = folder / "model.ids", written = folder / "p.csv";
+        write_ids(world_, ids, known);
+        for (const auto& path : {folder.write("q.csv", text + "\n"), folder.write("q.csv.gz", zipped(text))})
+            for (const auto& output : {std::string(), written}) {
+                predict_table(model, path, known, {}, output);  // MPI has what it needs
+                const auto taken = most(most_held([&] { predict_table(model, path, known, {}, output); }));
+                expect_covered(taken, prediction_bytes(model, path, known, {}, output),
+                               path + " to " + output + ", " + std::to_string(lengths[0]), 0.4);
+            }
+    }
+}
+
 TEST_F(ForecastsOnRanks, CoverSpreadPartitions) {
     const Sizes shape{{60000, 40000, 50}, 200000};
     const auto x = random_nonzeros({shape.lengths, shape.count / comm().size()}, 7 + static_cast<std::uint64_t>(comm().rank()));

@@ -25,6 +25,9 @@ A["ij"] = B["ij"] * 2.0
 x: float = float((A["ij"] * B["ij"]).sum())
 model = arges.cpd(A, 3)
 print(model.factors[0].shape, model.fit + 1)
+z: float = arges.predict(model, [("anna", 7), ("ben", 8)], [["anna", "ben"], ["7", "8"]])[0].sum()
+print(arges.predict_table("folder", "questions.csv", "answers.csv", value="stars")[1]["rmse"])
+arges.save_model(arges.load_model("folder"), "other", {"who": ["anna"], "film": ["7", "8"]}, overwrite=True)
 print(arges.plan("ij,jk->ik", (3, 4), (4, 5), ranks=3).seconds + 1, arges.linalg.svd(A, rank=2).S)
 y: float = arges.cc.rccsd("file", frozen_core=[0], start=None, restart=True, checkpoint="a.h5").e_tot
 try:
@@ -37,6 +40,7 @@ print(f"{A.sum():.3f}", A.seed, A.read([A.argmax()], order="C"))
 """
 WRONG = """
 A = arges.random((4, 5))
+model = arges.cpd(A, 3)
 A.summ()
 arges.cpd(A, rank="x")
 arges.cosine(A)
@@ -44,6 +48,7 @@ arges.einsum("ij->ji", A, otu=A)
 arges.random((4, 5), sed=1)
 arges.cc.rccsd("file", conv_tol=1e-8)
 arges.cc.ccsdt("file", max_iterations="many")
+arges.predict(model, [3])
 """
 
 
@@ -67,7 +72,7 @@ def errors_in(text, folder):
 @pytest.mark.skipif(arges.default_world().size > 1, reason="one process is enough")
 def test_programs_are_checked(tmp_path):
     assert errors_in(RIGHT, tmp_path) == []
-    assert len(errors_in(WRONG, tmp_path)) == 7
+    assert len(errors_in(WRONG, tmp_path)) == 8
     assert all(getattr(arges, name).__name__ == name for name in _elementwise.__all__)
     names = "".join(f"print(arges.{name})\n" for name in arges.__all__)
     names += "".join(f"arges.zeros(3).{name}\n" for name in dir(arges.Tensor) if not name.startswith("_"))

@@ -24,7 +24,7 @@ struct Part {
     LineParser& parser;
     LineError error{};
     std::int64_t lines = 0;  ///< of the part
-    double bytes = 0;        ///< of text that was parsed
+    double bytes = 0;        ///< of text that was parsed; on rank 0 of several that read a stream, that was sent
     bool over_memory = false;
 };
 
@@ -49,6 +49,10 @@ std::int64_t expected_count(const Part& part, const BlockHead& block, const Text
     return std::max(known, std::min(known + static_cast<std::int64_t>(1.02 * rate * left), most));
 }
 
+void tell_progress(const Part& part, double expected_bytes, const TextRoom& room) {
+    if (room.progress && expected_bytes > 0) room.progress(std::min(1.0, part.bytes / expected_bytes));
+}
+
 /// Parses a block behind those that the part has.
 void parse_block(Part& part, std::string_view text, const BlockHead& block, const TextRoom& room) {
     if (part.over_memory) return;
@@ -56,7 +60,7 @@ void parse_block(Part& part, std::string_view text, const BlockHead& block, cons
         part.bytes += text.size();
         if (part.parser.count() + block.lines > part.parser.room()) part.parser.reserve(expected_count(part, block, room));
         part.parser.parse(text, block.lines, block.first_line);
-        if (room.progress && block.expected_bytes > 0) room.progress(std::min(1.0, part.bytes / block.expected_bytes));
+        tell_progress(part, block.expected_bytes, room);
         part.over_memory =
             reading_memory(room.shape, count_at_end(room, part.parser.count())).peak() + part.parser.other_bytes() > room.bytes;
     } catch (const std::bad_alloc&) {  // on this rank; all of them hear of it when they agree
@@ -80,20 +84,21 @@ void parse_all(ByteSource& source, char quote, Part& part, const TextRoom& room)
 }
 
 /// The next blocks of a stream, one for each rank from 1 on, as messages.
-std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const ByteSource& source, LineBlocks& blocks, LineError& error) {
+std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const ByteSource& source, LineBlocks& blocks, Part& part) {
     std::vector<std::vector<std::byte>> out(comm.size());
     std::vector<BlockHead> heads(out.size());
     for (std::size_t r = 1; r < out.size(); ++r) {
         const auto before = blocks.lines();
         std::string_view text;
         try {
-            if (error.line == LineError::none) text = blocks.next();
+            if (part.error.line == LineError::none) text = blocks.next();
         } catch (const InvalidArgument& e) {
-            error = {blocks.lines() + 1, e.what()};
+            part.error = {blocks.lines() + 1, e.what()};
         }
         heads[r] = {before + 1, text.empty() ? 0 : blocks.lines_of_block(), source.expected_bytes() / static_cast<double>(out.size() - 1)};
         out[r].resize(sizeof(BlockHead) + text.size());
         if (!text.empty()) std::memcpy(out[r].data() + sizeof(BlockHead), text.data(), text.size());
+        part.bytes += text.size();
         if (text.empty()) heads[1].last = 1;
     }
     for (std::size_t r = 1; r < out.size(); ++r) {
@@ -160,7 +165,9 @@ std::vector<std::int64_t> parse_stream(const TextInput& input, Part& part, const
     for (bool last = false; !last;) {
         std::vector<std::vector<std::byte>> out(comm.size());
         comm.agree([&] {
-            if (comm.rank() == 0) out = next_round(comm, *source, *blocks, part.error);
+            if (comm.rank() != 0) return;
+            out = next_round(comm, *source, *blocks, part);
+            tell_progress(part, source->expected_bytes(), room);
         });
         const auto in = comm.all_to_all(out);
         const auto& message = comm.rank() == 0 ? out[1] : in[0];

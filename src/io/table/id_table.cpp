@@ -177,6 +177,11 @@ std::int64_t IdTable::bytes() const {
     return static_cast<std::int64_t>(slots_.capacity() * sizeof(Slot) + text_.capacity() + ends_.capacity() * sizeof(std::size_t));
 }
 
+std::int64_t IdTable::bytes(std::int64_t count, std::int64_t id_bytes) {
+    const auto slots = std::max<std::uint64_t>(64, std::bit_ceil(2 * static_cast<std::uint64_t>(count)));
+    return static_cast<std::int64_t>(slots * sizeof(Slot)) + 2 * count * (id_bytes + static_cast<std::int64_t>(sizeof(std::size_t)));
+}
+
 void IdTable::grow() {
     std::vector<Slot> larger(2 * slots_.size());
     for (const auto& slot : slots_) {
@@ -232,6 +237,16 @@ SharedIds shared_ids(const Communicator& comm, const IdTable& ids) {
             for (auto number : list) result.numbers[order[at++]] = number;
     });
     return result;
+}
+
+std::vector<std::vector<std::int64_t>> indices_of_ids(const std::vector<std::vector<std::string>>& lists, const std::vector<IdTable>& ids) {
+    std::vector<std::vector<std::int64_t>> indices;
+    for (std::size_t m = 0; m < ids.size(); ++m) {
+        auto& own = indices.emplace_back(ids[m].count(), -1);
+        for (std::size_t i = 0; i < lists[m].size(); ++i)
+            if (const auto number = ids[m].find(lists[m][i]); number >= 0) own[number] = static_cast<std::int64_t>(i);
+    }
+    return indices;
 }
 
 }  // namespace arges::io

@@ -29,6 +29,8 @@ public:
     std::string_view id(std::int64_t number) const;
     /// Of memory.
     std::int64_t bytes() const;
+    /// Of a table of so many ids, an upper bound. Pure. @param id_bytes  of an id
+    static std::int64_t bytes(std::int64_t count, std::int64_t id_bytes);
 
 private:
     static constexpr std::size_t head_bytes = 16;
@@ -62,5 +64,7 @@ SharedIds shared_ids(const Communicator& comm, const IdTable& ids);
 /// The indices that ids of this rank have in a file of write_ids(): by mode, in the order of their numbers; -1 for an id that is not there.
 /// Every rank reads the file. Collective. @throws InvalidArgument on every rank if the file is wrong
 std::vector<std::vector<std::int64_t>> indices_of_ids(const Communicator& comm, const std::string& path, const std::vector<IdTable>& ids);
+/// Likewise in lists of ids, by mode and index. Local.
+std::vector<std::vector<std::int64_t>> indices_of_ids(const std::vector<std::vector<std::string>>& lists, const std::vector<IdTable>& ids);
 
 }  // namespace arges::io

@@ -1,6 +1,7 @@
 #include "io/table/query_table.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 #include "comm/values.hpp"
 #include "io/file/element_text.hpp"
 #include "io/file/text_number.hpp"
@@ -79,9 +80,82 @@ std::vector<std::int64_t> ids_of_times(const IdTable& fields, const TimeUnit& un
     return numbers;
 }
 
+/// What rows ask for, by mode: ids, and of times by field the number of its id.
+struct AskedIds {
+    std::vector<IdTable> ids{};
+    std::vector<std::vector<std::int64_t>> numbers{};
+};
+
+/// @param places  lines of the rows
+/// @param error   gets the first field that is no time where there must be one
+AskedIds asked_ids(const QueryRows& rows, const std::vector<std::int64_t>& places, LineError& error) {
+    AskedIds asked;
+    for (std::size_t m = 0; m < rows.layout.modes.size(); ++m) {
+        const auto& column = rows.layout.modes[m];
+        const auto& fields = rows.fields[m];
+        const bool has_times = column.unit.kind != TimeUnit::Kind::none;
+        auto& ids = asked.ids.emplace_back(has_times ? IdTable() : fields);
+        auto& numbers = asked.numbers.emplace_back(has_times ? ids_of_times(fields, column.unit, ids) : std::vector<std::int64_t>());
+        const auto& own = rows.numbers[m];
+        const auto wrong = has_times ? std::find_if(own.begin(), own.end(), [&](auto f) { return numbers[f] < 0; }) : own.end();
+        if (wrong == own.end()) continue;
+        const auto line = places[wrong - own.begin()];
+        if (line < error.line) error = {line, rows.layout.column_text(column.field) + ": " + no_time(fields.id(*wrong))};
+    }
+    return asked;
+}
+
+/// Collective.
+void find_indices(const Communicator& comm, const AskedIds& asked, const FindIds& find, QueryRows& rows) {
+    const auto found = find(asked.ids);
+    comm.agree([&] {
+        rows.indices = rows.numbers;
+        for (std::size_t m = 0; m < found.size(); ++m)
+            for (auto& index : rows.indices[m]) index = found[m][asked.numbers[m].empty() ? index : asked.numbers[m][index]];
+    });
+}
+
+/// Local.
+void sample_rows(TableSource& source, const std::vector<std::string>& names, TableOptions options, QueryOutline& outline) {
+    options.columns = columns_of(source.name(), names, options.columns);
+    auto layout = table_layout(source.name(), source.beginning(), options);
+    for (auto& mode : layout.modes) mode.unit = {};
+    TableParser parser(source.name(), layout, element_text(ElementType::float64), options.skips_empty, false);
+    const auto text = source.beginning().substr(layout.header.bytes);
+    parser.parse(text, std::count(text.begin(), text.end(), '\n'), 1);
+    outline.sampled = parser.count() + parser.skipped();
+    if (outline.sampled == 0) return;
+    outline.bytes_of_row = std::ssize(text) / outline.sampled + 1;
+    for (std::size_t m = 0; m < layout.modes.size(); ++m) {
+        const auto& ids = parser.ids_of(m);
+        std::int64_t letters = 0;
+        for (std::int64_t x = 0; x < ids.count(); ++x) letters += std::ssize(ids.id(x));
+        outline.ids.push_back(ids.count());
+        outline.id_bytes.push_back(letters / std::max<std::int64_t>(1, ids.count()) + 1);
+    }
+    const auto bytes = outline.is_stream ? source.stream_from(0)->expected_bytes() : static_cast<double>(source.bytes());
+    outline.rows =
+        std::max(outline.sampled,
+                 static_cast<std::int64_t>(bytes / static_cast<double>(std::ssize(text)) * static_cast<double>(outline.sampled)) + 1);
+}
+
 }  // namespace
 
-QueryRows read_query_table(const Communicator& comm, const std::string& path, const std::string& ids, const std::vector<std::string>& names,
+QueryOutline query_outline(const Communicator& comm, const std::string& path, const std::vector<std::string>& names, TableOptions options) {
+    TableSource source(comm, path);
+    QueryOutline outline;
+    outline.is_stream = source.plain_file() == nullptr;
+    return from_first_rank(comm, [&] {
+        try {
+            sample_rows(source, names, std::move(options), outline);
+        } catch (const InvalidArgument&) {
+            outline.rows = 0;  // read_query_table() says what is wrong
+        }
+        return outline;
+    });
+}
+
+QueryRows read_query_table(const Communicator& comm, const std::string& path, const FindIds& find, const std::vector<std::string>& names,
                            TableOptions options) {
     TableSource source(comm, path);
     QueryRows rows;
@@ -97,26 +171,13 @@ QueryRows read_query_table(const Communicator& comm, const std::string& path, co
     const auto before = rows.layout.header.lines + sum_before(comm, lines, &rows.lines);
     rows.lines += rows.layout.header.lines;
     rows.skipped = comm.sum(parser.skipped());
-    std::vector<IdTable> asked;
-    std::vector<std::vector<std::int64_t>> numbers;  // by mode and field: of what is asked for
+    AskedIds asked;
     comm.agree([&] {
         const auto places = parser.take_lines();
         auto nonzeros = parser.take();
         rows.numbers = std::move(nonzeros.indices);
-        for (std::size_t m = 0; m < rows.layout.modes.size(); ++m) {
-            const auto& column = rows.layout.modes[m];
-            const auto& fields = rows.fields.emplace_back(parser.ids_of(m));
-            asked.push_back(column.unit.kind == TimeUnit::Kind::none ? fields : IdTable());
-            if (column.unit.kind == TimeUnit::Kind::none) {
-                numbers.emplace_back();
-                continue;
-            }
-            numbers.push_back(ids_of_times(fields, column.unit, asked[m]));
-            const auto wrong = std::find_if(rows.numbers[m].begin(), rows.numbers[m].end(), [&](auto f) { return numbers[m][f] < 0; });
-            if (wrong == rows.numbers[m].end()) continue;
-            const auto line = places[wrong - rows.numbers[m].begin()];
-            if (line < error.line) error = {line, rows.layout.column_text(column.field) + ": " + no_time(fields.id(*wrong))};
-        }
+        for (std::size_t m = 0; m < rows.layout.modes.size(); ++m) rows.fields.push_back(parser.ids_of(m));
+        asked = asked_ids(rows, places, error);
         if (rows.layout.value >= 0) {
             rows.values.resize(rows.count());
             if (rows.count() > 0) std::memcpy(rows.values.data(), nonzeros.values.data(), rows.values.size() * sizeof(double));
@@ -124,12 +185,34 @@ QueryRows read_query_table(const Communicator& comm, const std::string& path, co
     });
     if (error.line != LineError::none) error.line += before;
     throw_first(comm, source.name(), error);
-    const auto found = indices_of_ids(comm, ids, asked);
+    find_indices(comm, asked, find, rows);
+    return rows;
+}
+
+QueryRows query_rows(const Communicator& comm, const std::string& title, const std::vector<std::vector<std::string>>& all,
+                     const FindIds& find, const std::vector<std::string>& names) {
+    QueryRows rows;
+    AskedIds asked;
+    LineError error;
     comm.agree([&] {
-        rows.indices = rows.numbers;
-        for (std::size_t m = 0; m < found.size(); ++m)
-            for (auto& index : rows.indices[m]) index = found[m][numbers[m].empty() ? index : numbers[m][index]];
+        rows.lines = std::ssize(all);
+        rows.layout.has_header = true;
+        rows.layout.names = names;
+        for (std::size_t m = 0; m < names.size(); ++m) {
+            const auto unit = unit_of(names[m]);
+            rows.layout.modes.push_back({m, names[m], unit.empty() ? TimeUnit() : parse_time_unit(unit)});
+        }
+        rows.fields.resize(names.size());
+        rows.numbers.resize(names.size());
+        std::vector<std::int64_t> places;
+        for (auto x = part_begin(rows.lines, comm.rank(), comm.size()); x < part_begin(rows.lines, comm.rank() + 1, comm.size()); ++x) {
+            places.push_back(x + 1);
+            for (std::size_t m = 0; m < names.size(); ++m) rows.numbers[m].push_back(rows.fields[m].number(all[x][m]));
+        }
+        asked = asked_ids(rows, places, error);
     });
+    throw_first(comm, title, error);
+    find_indices(comm, asked, find, rows);
     return rows;
 }
 

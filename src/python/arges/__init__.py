@@ -25,10 +25,11 @@ from ._shapes import *  # noqa: F403
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
 from ._core import version as _version
 from ._decompose import CpModel, TuckerModel, compare_ranks, complete, cpd, masked, tucker
-from ._files import load, read, read_table, save, write
+from ._files import load, read, save, write
 from ._making import asarray, from_function, random, sparse, tensor, transfer, zeros
 from ._numpy import GatherWarning
 from ._plan import Plan
+from ._tables import load_model, predict, predict_table, read_table, save_model
 from ._tensor import Tensor
 from ._types import bool_ as bool
 from ._types import complex64, complex128, float32, float64, int16, int32, int64
@@ -42,7 +43,7 @@ del _math
 
 __all__ = [
     "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "compare_ranks", "complete", "cpd", "masked", "tucker",
-    "GatherWarning", "load", "read", "read_table", "save", "write", "Plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "transfer", "zeros", "bool",
+    "GatherWarning", "load", "load_model", "predict", "predict_table", "read", "read_table", "save", "save_model", "write", "Plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "transfer", "zeros", "bool",
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
     "canonical", "over", "symmetrized", "cc", "linalg", "statements",
 ]  # fmt: skip

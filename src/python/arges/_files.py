@@ -44,41 +44,6 @@ def read(
     return Tensor._of(handle, joined=found["duplicates"] if duplicates == "sum" else 0)
 
 
-def read_table(
-    path: str | os.PathLike[str],
-    columns: Sequence[str | int],
-    value: str | int | None = None,
-    *,
-    duplicates: str = "sum",
-    delimiter: str = "",
-    header: bool | None = None,
-    quotes: bool = True,
-    skip_empty: bool = False,
-    dtype: Any = float64,
-    world: World | None = None,
-) -> tuple[Tensor, list[list[str]]]:
-    """Reads a table, CSV or with another delimiter, also .gz, as a sparse tensor: it, and by mode what its indices stand for. Collective.
-
-    columns: a mode each, by name or number from 1; behind a colon what is made of times: bins of 30s, 15min, 1h, 1d, 1w, 1mo or 1y, or
-    one of hour, weekday, day, month and minute. value: the column of the values; without, each row counts 1. duplicates: as of read().
-    delimiter: one character, or "tab"; found without. header: whether the first line has the names; found without. quotes: fields may
-    stand between quotes. skip_empty: rows with empty fields are left out. dtype: float32, float64 or int64. Ids are in ascending order, by
-    value where all are numbers, the same on every rank.
-    ``T, (users, items, hours) = arges.read_table("events.csv", ["user", "item", "time:hour"], "amount")``
-    Raises InvalidArgument with the line for a row that is wrong.
-    """
-    own = world or default_world()
-
-    def given() -> tuple[int, list[str], str, int, str, int, bool, bool]:
-        names = [str(column) for column in columns]
-        policy = policy_number(duplicates, in_file=True)
-        return (type_number(dtype), names, "" if value is None else str(value), policy, delimiter,
-                {None: 0, True: 1, False: 2}[header], bool(quotes), bool(skip_empty))  # fmt: skip
-
-    handle, ids, joined = _core.read_table(own._w, os.fspath(path), *own.agree(given))
-    return Tensor._of(handle, joined=joined if duplicates == "sum" else 0), ids
-
-
 def write(tensor: Tensor, path: str | os.PathLike[str], *, index_base: int = 1) -> None:
     """Writes a dense tensor as .npy, a sparse one in the form that the name asks for: .tns, .tns.gz, .mtx, .atns. Collective.
 
