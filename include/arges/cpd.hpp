@@ -368,8 +368,7 @@ CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, con
 ///         where the iteration diverges; OutOfMemory
 template <class T>
 CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress = {},
-                         const std::type_identity_t<CpModel<T>>* start = nullptr,
-                         const std::type_identity_t<Tensor<T>>* weights = nullptr);
+                         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<Tensor<T>>* weights = nullptr);
 
 /// What a sweep over all modes will move, as text: the grid on which the tensor lies, bytes that the busiest rank sends for
 /// each mode, the same over all modes and ranks, and the lower bound for one product. Works in a dry run, too. Local.

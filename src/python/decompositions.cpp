@@ -4,8 +4,8 @@
 
 #include "arges/complete.hpp"
 #include "arges/cp_ranks.hpp"
-#include "arges/known_elements.hpp"
 #include "arges/cpd.hpp"
+#include "arges/known_elements.hpp"
 #include "arges/tucker.hpp"
 
 namespace arges::python {
@@ -72,7 +72,8 @@ nb::list compare_cp_ranks(const AnyTensor& tensor, int first, int last, const nb
     });
 }
 
-nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start, const AnyTensor* weights) {
+nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start,
+             const AnyTensor* weights) {
     return with_real(tensor, "cpd", [&]<template <class> class Kind, class T>(const Kind<T>& own) {
         const auto& world = own.world();
         CpOptions options;

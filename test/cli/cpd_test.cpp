@@ -52,7 +52,8 @@ TEST(CpdProgram, HasWeights) {
                weights = folder.write("weights.tns", "1 1 1 3\n2 2 2 3\n3 1 2 3\n1 2 1 3\n3 2 1 3\n2 1 1 0\n"),
                negative = folder.write("negative.tns", "1 1 1 -1\n2 2 2 1\n"), large = folder.write("large.tns", "7 1 1 1\n");
     const auto with = [&](const std::string& option, const std::string& file) {
-        return run_program({"cpd", x.c_str(), "--rank", "1", "--iterations", "5", "--tolerance", "0", "--json", option.c_str(), file.c_str()});
+        return run_program(
+            {"cpd", x.c_str(), "--rank", "1", "--iterations", "5", "--tolerance", "0", "--json", option.c_str(), file.c_str()});
     };
     const auto masked = parsed(with("--mask", mask)), weighted = parsed(with("--weights", weights));
     EXPECT_EQ(masked["known_elements"], 5);

@@ -382,8 +382,8 @@ CpResult<double> weighted_cp(const World& world, const Elements& X, const Elemen
                     : cp_decompose(X.sparse(world, false), options, progress, nullptr, &stored_weights);
 }
 
-/// What is reported is the weighted loss of the model that is returned, and it does not grow; elements that weights know and the tensor does
-/// not store are zeros.
+/// What is reported is the weighted loss of the model that is returned, and it does not grow; elements that weights know and the tensor
+/// does not store are zeros.
 TEST(Weights, AreThoseOfTheLoss) {
     const World world;
     for (const auto& loss : all_losses)
@@ -399,8 +399,8 @@ TEST(Weights, AreThoseOfTheLoss) {
                     if (!is_distributed && distribution != std::string("auto")) continue;
                     losses.clear();
                     options.distribution = distribution;
-                    const auto result =
-                        weighted_cp(world, X, W, options, is_dense, [&](const CpIteration& now, const auto&) { losses.push_back(now.loss); });
+                    const auto result = weighted_cp(world, X, W, options, is_dense,
+                                                    [&](const CpIteration& now, const auto&) { losses.push_back(now.loss); });
                     const double expected = weighted_loss(loss, X, W, model_values(result.model, X));
                     EXPECT_NEAR(result.loss, expected, 1e-8 * (1 + std::abs(expected))) << to_string(loss) << " " << is_dense;
                     EXPECT_EQ(result.known, std::count_if(W.values.begin(), W.values.end(), [](double w) { return w > 0; }));

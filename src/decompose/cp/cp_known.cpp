@@ -92,7 +92,8 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, std::vector<T
     for (auto length : task.lengths) zeros *= static_cast<double>(length);
     const auto stored = source.pattern()->total;
     if (!options.missing) zeros -= static_cast<double>(stored);
-    const auto known = known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss, weights ? weights->data() : nullptr);
+    const auto known =
+        known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss, weights ? weights->data() : nullptr);
     Stopwatch watch;
     auto request = request_of(options, options.rank);
     request.distribution = element_distribution(options, comm.size());
@@ -128,12 +129,12 @@ CpResult<T> decompose_block(const Tensor<T>& given, const Tensor<T>* weights, co
     const auto place = plain_layout(tensor);
     const auto block_bytes = source.shape().max_local_size() * std::int64_t{sizeof(T)};
     const auto held = (weights ? 4 : 1) * block_bytes;  // the tensor and its weights as they were given, too
-    const auto forecast = checked_forecast(
-        *source.world, task.title,
-        place.original_bytes + held - block_bytes +
-            dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak(),
-        held, "use more ranks, fewer components",
-        model_memory(dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
+    const auto forecast =
+        checked_forecast(*source.world, task.title,
+                         place.original_bytes + held - block_bytes +
+                             dense_cp_memory(sizeof(T), place.layout, comm.rank(), options, omp_get_max_threads()).peak(),
+                         held, "use more ranks, fewer components",
+                         model_memory(dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)), options.planned);
     const HostElements here(*plain.state());
     const auto& layout = plain.state()->layout;
     const T* const elements = here.of<T>();

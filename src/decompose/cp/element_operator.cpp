@@ -178,7 +178,9 @@ std::int64_t ElementOperator<T>::bytes() const {
     std::int64_t sum = 0;
     for (const auto& batch : by_row_)
         for (const auto& by_row : batch)
-            sum += by_row.elements.count() * (by_row.elements.order * 4 + std::int64_t{sizeof(T)} * (by_row.elements.weights.empty() ? 1 : 2)) + by_row.row_count() * 12;
+            sum += by_row.elements.count() *
+                       (by_row.elements.order * 4 + std::int64_t{sizeof(T)} * (by_row.elements.weights.empty() ? 1 : 2)) +
+                   by_row.row_count() * 12;
     for (const auto& rows : rows_) sum += rows.count() * 8 + rows.rows_shared() * (4 + this->columns_ * std::int64_t{sizeof(T)});
     return sum;
 }

@@ -109,8 +109,8 @@ void KnownBlock<T>::factor_changes(int mode) {
     DenseCpOperator<T>::factor_changes(mode);
 }
 
-/// The sum of w (x - m)^2 is at most that of W (m + (x - m) w / W - model)^2 and a constant, with W the largest weight, and the same for the
-/// model m.
+/// The sum of w (x - m)^2 is at most that of W (m + (x - m) w / W - model)^2 and a constant, with W the largest weight, and the same for
+/// the model m.
 template <class T>
 void KnownBlock<T>::fill(const std::vector<double>& weights, Factors<T>& factors) {
     const double largest = known_.largest_weight;

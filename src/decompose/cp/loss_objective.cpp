@@ -110,8 +110,8 @@ void run_loss(LossObjective<T>& objective, CpData<T>& data, CpState<T>& state, i
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template KnownElements known_elements(const Communicator&, const std::string&, std::span<const T>, bool, double, const Loss&,  \
-                                          const T*);        \
+    template KnownElements known_elements(const Communicator&, const std::string&, std::span<const T>, bool, double, const Loss&,          \
+                                          const T*);                                                                                       \
     template class LossObjective<T>;                                                                                                       \
     template void run_loss(LossObjective<T>&, CpData<T>&, CpState<T>&, int, const AfterIteration&);
 ARGES_INSTANTIATE(float)

@@ -14,9 +14,9 @@ namespace arges::decompose {
 /// The known elements of a tensor, those of all ranks, and losses that models are measured by.
 struct KnownElements {
     double count = 0, sum = 0, squares = 0;  ///< with weights: sums of these, and of values times these
-    double least_loss = 0;     ///< the least that there can be
-    double constant_loss = 0;  ///< of the best constant
-    double constant = 0;       ///< which that is
+    double least_loss = 0;                   ///< the least that there can be
+    double constant_loss = 0;                ///< of the best constant
+    double constant = 0;                     ///< which that is
     Loss loss{};
     double elements = 0;        ///< how many
     double largest_weight = 1;  ///< of an element

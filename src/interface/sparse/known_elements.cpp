@@ -46,7 +46,8 @@ void check_mask(const Any& tensor, const Any& mask, F&& over) {
     over([&](auto element) { wrong += !std::isfinite(element) || element < 0; });
     wrong = communicator_of(tensor.world(), "masked").sum(wrong);
     if (wrong > 0)
-        throw InvalidArgument("a mask and weights must have finite numbers that are not negative; " + with_commas(wrong) + " are others; leave them out, or make them 0");
+        throw InvalidArgument("a mask and weights must have finite numbers that are not negative; " + with_commas(wrong) +
+                              " are others; leave them out, or make them 0");
 }
 
 }  // namespace
