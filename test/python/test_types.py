@@ -23,7 +23,7 @@ G: arges.Tensor = -A > 3
 A["ij"] += 2 * B["ij"]
 A["ij"] = B["ij"] * 2.0
 x: float = float((A["ij"] * B["ij"]).sum())
-model = arges.cpd(A, 3)
+model = arges.cpd(A, 3, starts=2, groups=None)
 print(model.factors[0].shape, model.fit + 1)
 print(arges.plan("ij,jk->ik", (3, 4), (4, 5), ranks=3).seconds + 1, arges.linalg.svd(A, rank=2).S)
 y: float = arges.cc.rccsd("file", frozen_core=[0], start=None, restart=True, checkpoint="a.h5").e_tot

@@ -11,6 +11,7 @@
 #include "decompose/cp/cp_start.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/cp/sparse_operator.hpp"
+#include "decompose/cp/starts_in_groups.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
@@ -136,11 +137,12 @@ void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Fac
 }
 
 /// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
+/// @param number  of the first start, see decompose::CpTask
 template <class T>
 CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& given, const CpProgress<T>& progress,
-                             const CpModel<T>* start) {
+                             const CpModel<T>* start, int number = 0) {
     auto& source = state_of(tensor, "cp_decompose");
-    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, given, progress, start);
+    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, given, progress, start, number);
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
                               ModelArgument{start});
     const auto& comm = source.comm();
@@ -155,9 +157,15 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         if (options.pairwise_perturbation)
             throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
         check_start(tensor.lengths(), options.rank, start);
+        decompose::check_groups(options, comm.size());
     });
+    if (const auto groups = decompose::rank_groups<T>(tensor, gives_up, options))
+        return decompose::starts_in_groups<T, SparseTensor<T>>(
+            tensor, gives_up, *groups, options, progress, [](const auto& copy, const auto& one, const auto& each, int start_number) {
+                return decompose_tensor<T>(copy, false, one, each, nullptr, start_number);
+            });
     const auto lengths = tensor.lengths();
-    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
+    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start, nullptr, number};
     if (decompose::has_loss(options)) return decompose::decompose_elements<T>(source, gives_up, task);
     Stopwatch watch;
     const auto hosvd = start ? decompose::HosvdStart<T>() : decompose::hosvd_start<T>(tensor, lengths, options);
@@ -187,23 +195,10 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
                                 });
 }
 
-}  // namespace
-
+/// Likewise.
 template <class T>
-CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start) {
-    return decompose_tensor(tensor, false, options, progress, start);
-}
-
-template <class T>
-CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start) {
-    return decompose_tensor(tensor, true, options, progress, start);
-}
-
-template <class T>
-CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start) {
+CpResult<T> decompose_tensor(const Tensor<T>& tensor, const CpOptions& given, const CpProgress<T>& progress, const CpModel<T>* start,
+                             int number = 0) {
     const auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
                               ModelArgument{start});
@@ -214,9 +209,15 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
     comm.agree([&] {
         check_dense(source.title(), tensor.extents(), options);
         check_start(tensor.extents(), options.rank, start);
+        decompose::check_groups(options, comm.size());
     });
+    if (const auto groups = decompose::rank_groups<T>(tensor, false, options))
+        return decompose::starts_in_groups<T, Tensor<T>>(tensor, false, *groups, options, progress,
+                                                         [](const auto& copy, const auto& one, const auto& each, int start_number) {
+                                                             return decompose_tensor<T>(copy, one, each, nullptr, start_number);
+                                                         });
     const auto lengths = tensor.extents();
-    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
+    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start, nullptr, number};
     if (decompose::has_loss(options)) return decompose::decompose_block(tensor, task);
     Stopwatch watch;
     const auto hosvd = start ? decompose::HosvdStart<T>() : decompose::hosvd_start<T>(tensor, lengths, options);
@@ -239,6 +240,26 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
                                     result.sent_bytes_max = comm.maximum(sent);
                                     fill_figures(op, plain.state()->layout, factors, result);
                                 });
+}
+
+}  // namespace
+
+template <class T>
+CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
+    return decompose_tensor(tensor, false, options, progress, start);
+}
+
+template <class T>
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
+    return decompose_tensor(tensor, true, options, progress, start);
+}
+
+template <class T>
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
+    return decompose_tensor(tensor, options, progress, start);
 }
 
 template <class T>
