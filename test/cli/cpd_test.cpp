@@ -156,7 +156,6 @@ TEST(CpdProgram, KeepsTheBestOfSeveralStarts) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     for (const char* text : {"start  seed", "of 2 starts are within", "the best"})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
-    const World world;
     const auto in_groups = parsed(run({"--starts", "3", "--groups", "auto", "--json"}));
     EXPECT_EQ(in_groups["groups"], std::min<std::int64_t>(3, world.size()));
     EXPECT_NEAR(in_groups["fit"].get<double>(), best, 1e-9);

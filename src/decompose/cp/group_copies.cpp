@@ -13,6 +13,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <utility>
 
