@@ -98,6 +98,10 @@ struct CpOptions {
     /// expected to take 10 s in all, by a count of flops that depends on tensor and options only; one where the tolerance is 0 or with
     /// pairwise perturbation. One where there is a model to start from.
     int starts = 1;
+    /// The ranks form so many groups, each with a copy of the tensor, that make starts side by side; the result is that of one group but
+    /// for rounding. `progress` is called, and `stop` asked, only when every group has made a start. 1: one start after the other on all
+    /// ranks; 0: as many groups as there are starts and ranks, or fewer where the memory limit does not allow for so many copies.
+    int groups = 1;
     /// Of the first start hosvd, which depends on no seed, others are random; sketched of each. Both are for squared residuals of tensors
     /// of which all elements are known; where factors must not be negative, absolute values are taken.
     CpInit init = CpInit::random;
@@ -286,6 +290,7 @@ struct CpResult {
     std::vector<CpStart> starts{};    ///< all that were made; what is above is said of the best one
     std::size_t best_start = 0;       ///< its place among them
     std::vector<double> stability{};  ///< by component: mean score of its partners in the models of the other starts; none of one start
+    int groups = 1;                   ///< of ranks that made starts side by side
 };
 
 /// Called on every rank after each iteration, with a function that gives the model as it is now (columns not scaled for

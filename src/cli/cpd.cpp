@@ -38,7 +38,7 @@ const std::map<std::string, CpInit> inits{{"random", CpInit::random}, {"sketched
 
 struct CpdCommand : FileCommand {
     CpOptions cp{};
-    std::string algorithm = "als", starts = "auto", init = "random", ranks, loss = "gaussian", weights;
+    std::string algorithm = "als", starts = "auto", groups = "1", init = "random", ranks, loss = "gaussian", weights;
     double holdout = 0;
     ConstraintOptions constraints{};
     ModelOutput output{};
@@ -92,6 +92,7 @@ void print_starts(std::ostream& out, const CpResult<T>& result) {
     }
     out << table(rows, {false, false, false, false, false, false, true}, 1);
     out << fmt::format("{} of {} starts are within 0.001 of the best fit\n", near_best(result.starts, result.fit), result.starts.size());
+    if (result.groups > 1) out << fmt::format("{} groups of ranks made them side by side\n", result.groups);
     out << "score of the components with their partners in the other starts, on average (1: the same):";
     for (double score : result.stability) out << fmt::format(" {:.2f}", score);
     out << "\n";
@@ -169,6 +170,7 @@ nlohmann::ordered_json result_json(const CpdCommand& command, const ReadSummary&
                                     {"stop_reason", stop_name(start.stop_reason)},
                                     {"seconds", start.seconds},
                                     {"score", start.score}});
+    object["groups"] = result.groups;
     object["stability"] = result.stability;
     object["distribution"] = result.distribution;
     object["grid"] = result.grid;
@@ -291,6 +293,7 @@ void run(CpdCommand& command, const Console& console) {
     command.cp.loss = parse_loss(command.loss);
     command.cp.starts = starts_of(command);
     command.cp.missing |= !command.weights.empty();
+    command.cp.groups = command.groups == "auto" ? 0 : std::stoi(command.groups);
     command.cp.init = inits.at(command.init);
     if (!command.ranks.empty()) command.cp.rank = parse_rank_range(command.ranks).second;  // what the first forecast is for
     command.cp.constraints = command.constraints.of(ConstraintOptions::most_modes);        // the first forecast does not know the modes
@@ -306,8 +309,8 @@ void run(CpdCommand& command, const Console& console) {
                                        : read_and_decompose<double>(command, console, world, is_dense);
 }
 
-/// @throws InvalidArgument unless a text is auto or a number of starts
-void check_starts(const std::string& text) {
+/// @throws InvalidArgument unless a text is auto or a number of starts, or of groups of ranks
+void check_count(const std::string& text) {
     const bool is_number = !text.empty() && text.size() <= 4 && text.find_first_not_of("0123456789") == std::string::npos;
     if (text != "auto" && (!is_number || std::stoi(text) < 1 || std::stoi(text) > 1000))
         throw InvalidArgument("'" + text + "' must be auto or a number from 1 to 1000");
@@ -365,8 +368,13 @@ Action declare_cpd(CLI::App& app) {
     app.add_option("--seed", cp.seed, "of the start")->capture_default_str();
     auto* const starts =
         app.add_option("--starts", command->starts, "from as many seeds, the best is kept; auto: up to 10 where these are short")
-            ->check(accepted_by(check_starts, "N"))
+            ->check(accepted_by(check_count, "N"))
             ->capture_default_str();
+    auto* const groups = app.add_option("--groups", command->groups,
+                                        "so many groups of ranks, each with a copy of the tensor, make starts side by side; auto: as many "
+                                        "as there are starts, ranks and memory for")
+                             ->check(accepted_by(check_count, "N"))
+                             ->capture_default_str();
     auto* const init = app.add_option("--init", command->init, "what the iterations begin with: random, sketched or hosvd")
                            ->check(one_of({"random", "sketched", "hosvd"}))
                            ->capture_default_str();
@@ -379,7 +387,7 @@ Action declare_cpd(CLI::App& app) {
         ->capture_default_str();
     declare_seconds(app, cp.seconds);
     command->output.declare(app);
-    app.get_option("--start")->excludes(starts)->excludes(init);
+    app.get_option("--start")->excludes(starts)->excludes(groups)->excludes(init);
     for (const char* name : {"--start", "--output", "--save-partition"}) app.get_option(name)->excludes(ranks);
     declare_progress(app, command->progress);
     command->declare(app);

@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <new>
 #include <numeric>
+#include <thread>
 
 namespace arges {
 
@@ -414,6 +416,17 @@ void Communicator::barrier() const {
     check(MPI_Barrier(raw()), "MPI_Barrier");
 }
 
+void Communicator::rest() const {
+    constexpr auto pause = std::chrono::microseconds(200);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibarrier(raw(), &request), "MPI_Ibarrier");
+    for (int done = 0;;) {
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done != 0) return;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
 void Communicator::agree(const std::function<void()>& work, std::span<std::int64_t> minima) const {
     auto failure = run(work);
     if (size_ == 1) {
@@ -447,12 +460,12 @@ std::int64_t process_count() {
 
 namespace {
 
-/// Of the members, by ascending key.
-std::optional<Communicator> split(const Communicator& all, bool member, std::int64_t key) {
+/// Of the ranks with the same number, by ascending key; of those with MPI_UNDEFINED nothing.
+std::optional<Communicator> split(const Communicator& all, int number, std::int64_t key) {
     MPI_Comm part = MPI_COMM_NULL;
-    if (MPI_Comm_split(all.raw(), member ? 0 : MPI_UNDEFINED, static_cast<int>(key), &part) != MPI_SUCCESS)
+    if (MPI_Comm_split(all.raw(), number, static_cast<int>(key), &part) != MPI_SUCCESS)
         throw MpiError("MPI_Comm_split failed; MPI may have run out of communicators");
-    if (!member) return std::nullopt;
+    if (part == MPI_COMM_NULL) return std::nullopt;
     std::optional<Communicator> result(std::in_place, part);
     MPI_Comm_free(&part);
     return result;
@@ -460,8 +473,10 @@ std::optional<Communicator> split(const Communicator& all, bool member, std::int
 
 }  // namespace
 
-std::optional<Communicator> subset(const Communicator& all, bool member) { return split(all, member, all.rank()); }
+std::optional<Communicator> subset(const Communicator& all, bool member) { return split(all, member ? 0 : MPI_UNDEFINED, all.rank()); }
 
-Communicator reordered(const Communicator& all, std::int64_t rank) { return *split(all, true, rank); }
+Communicator alike(const Communicator& all, int number) { return *split(all, number, all.rank()); }
+
+Communicator reordered(const Communicator& all, std::int64_t rank) { return *split(all, 0, rank); }
 
 }  // namespace arges

@@ -98,6 +98,9 @@ public:
     /// on every rank and each time. Collective.
     void sum(double* values, std::int64_t count) const;
     void barrier() const;
+    /// Waits for all ranks however long it takes, with no core kept busy, no word about waiting and no time limit: for ranks whose work is
+    /// expected to take differently long. Collective.
+    void rest() const;
     /// True if all ranks give the same number. Collective.
     bool all_equal(std::uint64_t value) const;
 
@@ -148,6 +151,9 @@ inline void agree(const Communicator* comm, const std::function<void()>& work) {
 
 /// A communicator of the ranks for which `member` is true, in the same order; nothing on the others. Collective over `all`.
 std::optional<Communicator> subset(const Communicator& all, bool member);
+
+/// A communicator of the ranks that give the same number, in the same order. Collective. @param number  from 0
+Communicator alike(const Communicator& all, int number);
 
 /// The same ranks in another order. Collective. @param rank  that this one gets: on all ranks together a permutation
 Communicator reordered(const Communicator& all, std::int64_t rank);

@@ -5,6 +5,7 @@
 #include "decompose/completion/completion_options.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/cp_known.hpp"
+#include "decompose/cp/group_copies.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
@@ -26,6 +27,11 @@ decompose::SparseShare share_of(const io::SparseOutline& outline, bool is_coarse
     return decompose::expected_share(shape.ranks, shape.value_bytes, shape.lengths, outline.entries, is_coarse, columns);
 }
 
+/// As many as are asked for, where there can be so many: 0 means as many as there is memory for.
+int groups_of(const CpOptions& options, std::int64_t ranks) {
+    return options.groups <= std::min<std::int64_t>(options.starts, ranks) ? options.groups : 1;
+}
+
 }  // namespace
 
 SparseFileForecast::SparseFileForecast(const World& world, const std::string& path, ElementType element, const SparseReadOptions& options)
@@ -44,6 +50,12 @@ std::int64_t SparseFileForecast::bytes(const CpOptions& options) const {
         decompose::has_loss(options) ? decompose::element_distribution(options, outline_->shape.ranks) : options.distribution;
     const auto share = share_of(*outline_, distribution.starts_with("coarse"), options.rank);
     const auto chosen = decompose::with_starts(options, outline_->shape.lengths.size(), outline_->entries, false);
+    if (const auto groups = groups_of(chosen, outline_->shape.ranks); groups > 1) {
+        const auto memory =
+            decompose::copy_memory(outline_->shape.lengths, outline_->entries, share.before, outline_->shape.value_bytes,
+                                   outline_->shape.ranks, outline_->shape.ranks / groups, decompose::options_of_group(chosen, groups));
+        return std::max(memory.copying, memory.expected);
+    }
     return decompose::cp_memory(share, chosen, omp_get_max_threads()).peak();
 }
 
@@ -82,6 +94,12 @@ std::int64_t DenseFileForecast::bytes(const CpOptions& options) const {
     std::int64_t elements = 1;
     for (auto n : extents) elements *= n;
     const auto chosen = decompose::with_starts(options, extents.size(), elements, false);
+    if (const auto groups = groups_of(chosen, world_.size()); groups > 1) {
+        const auto dry = World::dry_run({world_.size() / groups});
+        const auto memory = decompose::copy_memory(*layout_, new_layout(*dry.state(), extents, Symmetry::none(extents.size())), 0,
+                                                   element_kernels(element_).size, decompose::options_of_group(chosen, groups));
+        return std::max(memory.copying, memory.original + memory.expected);
+    }
     return decompose::dense_cp_memory(element_kernels(element_).size, *layout_, world_.rank(), chosen, omp_get_max_threads()).peak();
 }
 

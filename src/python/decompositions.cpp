@@ -39,7 +39,7 @@ CpOptions cp_options(const nb::dict& given) {
     take_common(given, options);
     int init = 0;
     take(given, "grid", options.grid, "format", options.format, "pairwise_perturbation", options.pairwise_perturbation, "starts",
-         options.starts, "missing", options.missing, "init", init);
+         options.starts, "groups", options.groups, "missing", options.missing, "init", init);
     options.init = static_cast<CpInit>(init);
     std::string loss;
     take(given, "loss", loss);
@@ -98,9 +98,9 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
         auto found = named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "fit", result.fit, "fits",
                            vector_of(result.fits), "iterations", result.iterations, "converged", result.converged, "stop_reason",
                            stop_reasons[static_cast<int>(result.stop_reason)], "starts", starts, "best_start",
-                           static_cast<std::int64_t>(result.best_start), "stability", vector_of(result.stability), "seconds_per_iteration",
-                           result.seconds_per_iteration, "setup_seconds", result.setup_seconds, "distribution", result.distribution,
-                           "forecast_bytes", result.forecast_bytes);
+                           static_cast<std::int64_t>(result.best_start), "stability", vector_of(result.stability), "groups", result.groups,
+                           "seconds_per_iteration", result.seconds_per_iteration, "setup_seconds", result.setup_seconds, "distribution",
+                           result.distribution, "forecast_bytes", result.forecast_bytes);
         if (result.known > 0) {
             found["loss"] = result.loss;
             found["known"] = result.known;

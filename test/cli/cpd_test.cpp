@@ -180,6 +180,12 @@ TEST(CpdProgram, KeepsTheBestOfSeveralStarts) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     for (const char* text : {"start  seed", "of 2 starts are within", "the best"})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
+    const auto in_groups = parsed(run({"--starts", "3", "--groups", "auto", "--json"}));
+    EXPECT_EQ(in_groups["groups"], std::min<std::int64_t>(3, world.size()));
+    EXPECT_NEAR(in_groups["fit"].get<double>(), best, 1e-9);
+    if (world.size() == 1) return;
+    const auto two = run({"--starts", "2", "--groups", "2"});
+    EXPECT_NE(two.out.find("2 groups of ranks made them side by side"), std::string::npos) << two.out << two.err;
 }
 
 TEST(CpdProgram, ComparesRanks) {
@@ -239,6 +245,9 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--ranks", "3:2"}, 2, "'3:2' must be two ranks, as 2:10"},
         {{"cpd", one.c_str(), "--ranks", "1:2", "--rank", "2"}, 2, "--rank"},
         {{"cpd", one.c_str(), "--starts", "many"}, 2, "--starts"},
+        {{"cpd", one.c_str(), "--groups", "0"}, 2, "--groups: '0' must be auto or a number from 1 to 1000"},
+        {{"cpd", one.c_str(), "--groups", "900", "--json"}, 1, "900 groups of ranks are more than the"},
+        {{"cpd", one.c_str(), "--groups", "2", "--start", "folder"}, 2, "--start"},
         {{"cpd", one.c_str(), "--starts", "2", "--start", "folder"}, 2, "--start"},
         {{"cpd", one.c_str(), "--save-every", "3", "--json"}, 2, "--output"},
         {{"cpd", one.c_str(), "--output-form", "text"}, 2, "--output"},

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <random>
+#include <thread>
 
 namespace arges::test {
 namespace {
@@ -266,6 +268,24 @@ TEST_F(Comm, IsPutInAnotherOrder) {
     EXPECT_EQ(backwards.rank(), size_ - 1 - rank_);
     EXPECT_EQ(backwards.size(), size_);
     EXPECT_EQ(backwards.sum(rank_), comm_.sum(rank_));
+}
+
+TEST_F(Comm, IsCutIntoBlocks) {
+    const int number = static_cast<int>(rank_ / 2);
+    const auto block = alike(comm_, number);
+    EXPECT_EQ(block.size(), std::min<std::int64_t>(2, size_ - 2 * number));
+    EXPECT_EQ(block.rank(), rank_ % 2);
+    EXPECT_EQ(block.sum(rank_), block.size() == 2 ? 4 * number + 1 : rank_);
+}
+
+/// Nobody goes on before the last one has come.
+TEST_F(Comm, RestsUntilAllHaveCome) {
+    const auto begin = std::chrono::steady_clock::now();
+    constexpr auto late = std::chrono::milliseconds(50);
+    comm_.barrier();
+    if (rank_ + 1 == size_) std::this_thread::sleep_for(late);
+    comm_.rest();
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, late / 2);
 }
 
 TEST_F(Comm, IsApartFromTheCommunicatorThatItCameFrom) {

@@ -33,6 +33,12 @@ def test_cpd_finds_a_model(algorithm, form):
     assert best.fit == max(s["fit"] for s in best.report["starts"]) == best.report["starts"][best.report["best_start"]]["fit"]
     with pytest.raises(ValueError, match="positive"):
         arges.cpd(tensor, 2, starts=0)
+    with pytest.raises(ValueError, match="groups=0"):
+        arges.cpd(tensor, 2, groups=0)
+    with pytest.raises(arges.InvalidArgument, match="2 groups of ranks are more than the"):
+        arges.cpd(tensor, 2, starts=1, groups=2)
+    side_by_side = arges.cpd(tensor, 2, algorithm=algorithm, max_iterations=20, starts=3, groups=None)
+    assert side_by_side.report["groups"] == min(3, tensor.world.size) and abs(side_by_side.fit - best.fit) < 1e-6
     again = arges.cpd(tensor, 2, max_iterations=1, start=found)
     assert again.fit > 0.999
     assert "<table" in found._repr_html_()

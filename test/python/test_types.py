@@ -23,7 +23,7 @@ G: arges.Tensor = -A > 3
 A["ij"] += 2 * B["ij"]
 A["ij"] = B["ij"] * 2.0
 x: float = float((A["ij"] * B["ij"]).sum())
-model = arges.cpd(A, 3)
+model = arges.cpd(A, 3, starts=2, groups=None)
 print(model.factors[0].shape, model.fit + 1)
 z: float = arges.predict(model, [("anna", 7), ("ben", 8)], [["anna", "ben"], ["7", "8"]])[0].sum()
 print(arges.predict_table("folder", "questions.csv", "answers.csv", value="stars")[1]["rmse"])

@@ -12,6 +12,7 @@
 #include "decompose/cp/cp_start.hpp"
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/cp/sparse_operator.hpp"
+#include "decompose/cp/starts_in_groups.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
@@ -25,6 +26,8 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 namespace arges {
 
@@ -153,16 +156,22 @@ std::vector<T> positive_values(const SparseTensor<T>& weights) {
 }
 
 /// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
+/// @param number  of the first start, see decompose::CpTask
 template <class T>
 CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& given, const CpProgress<T>& progress,
-                             const CpModel<T>* start, const SparseTensor<T>* weights) {
+                             const CpModel<T>* start, const SparseTensor<T>* weights, int number = 0) {
     auto& whole = state_of(tensor, "cp_decompose");
-    if (!whole.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, given, progress, start, weights);
+    if (!whole.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, given, progress, start, weights, number);
+    const std::vector all_weights{weights};
     const CollectiveCall call(whole.world->movement_communicator(), "cp_decompose", whole, decompose::digest_of(given),
-                              ModelArgument{start}, TensorArguments{std::vector{weights}});
-    const auto known = weights ? masked(tensor, *weights) : tensor;
-    auto of_known = weights ? positive_values(*weights) : std::vector<T>();
-    auto& source = *known.state();
+                              ModelArgument{start}, TensorArguments{all_weights});
+    std::optional<SparseTensor<T>> known;
+    std::vector<T> of_known;
+    if (weights) {
+        known.emplace(masked(tensor, *weights));
+        of_known = positive_values(*weights);
+    }
+    auto& source = weights ? *known->state() : whole;
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;
     const auto options = decompose::with_starts(with_missing(given, weights), tensor.lengths().size(), nonzeros, start != nullptr);
@@ -177,9 +186,15 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         if (options.pairwise_perturbation)
             throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
         check_start(tensor.lengths(), options.rank, start);
+        decompose::check_groups(options, comm.size(), weights != nullptr);
     });
+    if (const auto groups = weights ? std::nullopt : decompose::rank_groups<T>(tensor, gives_up, options))
+        return decompose::starts_in_groups<T, SparseTensor<T>>(
+            tensor, gives_up, *groups, options, progress, [](const auto& copy, const auto& one, const auto& each, int start_number) {
+                return decompose_tensor<T>(copy, false, one, each, nullptr, nullptr, start_number);
+            });
     const auto lengths = tensor.lengths();
-    decompose::CpTask<T> task{tensor.world(), whole.title(), lengths, options, progress, start};
+    decompose::CpTask<T> task{tensor.world(), whole.title(), lengths, options, progress, start, nullptr, number};
     if (decompose::has_loss(options))
         return decompose::decompose_elements<T>(source, gives_up || weights, weights ? &of_known : nullptr, task);
     Stopwatch watch;
@@ -210,26 +225,14 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
                                 });
 }
 
-}  // namespace
-
+/// Likewise.
 template <class T>
-CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<SparseTensor<T>>* weights) {
-    return decompose_tensor(tensor, false, options, progress, start, weights);
-}
-
-template <class T>
-CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<SparseTensor<T>>* weights) {
-    return decompose_tensor(tensor, true, options, progress, start, weights);
-}
-
-template <class T>
-CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const std::type_identity_t<CpProgress<T>>& progress,
-                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<Tensor<T>>* weights) {
+CpResult<T> decompose_tensor(const Tensor<T>& tensor, const CpOptions& given, const CpProgress<T>& progress, const CpModel<T>* start,
+                             const Tensor<T>* weights, int number = 0) {
+    const std::vector all_weights{weights};
     const auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
-                              ModelArgument{start}, TensorArguments{std::vector{weights}});
+                              ModelArgument{start}, TensorArguments{all_weights});
     const auto options = decompose::with_starts(with_missing(given, weights), tensor.extents().size(), tensor.size(), start != nullptr);
     if (source.world->dry())
         throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
@@ -237,9 +240,15 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
     comm.agree([&] {
         check_dense(source.title(), tensor.extents(), options);
         check_start(tensor.extents(), options.rank, start);
+        decompose::check_groups(options, comm.size(), weights != nullptr);
     });
+    if (const auto groups = weights ? std::nullopt : decompose::rank_groups<T>(tensor, false, options))
+        return decompose::starts_in_groups<T, Tensor<T>>(tensor, false, *groups, options, progress,
+                                                         [](const auto& copy, const auto& one, const auto& each, int start_number) {
+                                                             return decompose_tensor<T>(copy, one, each, nullptr, nullptr, start_number);
+                                                         });
     const auto lengths = tensor.extents();
-    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start};
+    decompose::CpTask<T> task{tensor.world(), source.title(), lengths, options, progress, start, nullptr, number};
     if (decompose::has_loss(options)) return decompose::decompose_block(tensor, weights, task);
     Stopwatch watch;
     const auto hosvd = start ? decompose::HosvdStart<T>() : decompose::hosvd_start<T>(tensor, lengths, options);
@@ -262,6 +271,26 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& given, const 
                                     result.sent_bytes_max = comm.maximum(sent);
                                     fill_figures(op, plain.state()->layout, factors, result);
                                 });
+}
+
+}  // namespace
+
+template <class T>
+CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<SparseTensor<T>>* weights) {
+    return decompose_tensor(tensor, false, options, progress, start, weights);
+}
+
+template <class T>
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<SparseTensor<T>>* weights) {
+    return decompose_tensor(tensor, true, options, progress, start, weights);
+}
+
+template <class T>
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start, const std::type_identity_t<Tensor<T>>* weights) {
+    return decompose_tensor(tensor, options, progress, start, weights);
 }
 
 template <class T>

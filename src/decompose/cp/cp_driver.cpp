@@ -130,25 +130,6 @@ private:
     Stopwatch watch_;
 };
 
-/// Mean scores of the components of the best model with those of the others; notes the mean of each start. Collective.
-template <class T>
-std::vector<double> compared(const std::vector<std::optional<CpModel<T>>>& models, CpResult<T>& result) {
-    const auto& best = *models[result.best_start];
-    std::vector<double> sums(best.rank(), 0);
-    int others = 0;
-    for (std::size_t s = 0; s < models.size(); ++s) {
-        if (!models[s]) continue;
-        const auto match = match_components(best, *models[s]);
-        result.starts[s].score = match.score;
-        if (s == result.best_start) continue;
-        ++others;
-        for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += match.scores[c];
-    }
-    if (others == 0) return {};
-    for (auto& sum : sums) sum /= others;
-    return sums;
-}
-
 /// All starts, one after the other, over one operator.
 template <class T>
 class Starts {
@@ -189,18 +170,19 @@ public:
 private:
     void begin(int s) {
         state_.reset();
-        state_.emplace(CpState<T>{Factors<T>(tensor_, task_.options.seed + static_cast<std::uint64_t>(s)),
-                                  std::vector<double>(task_.options.rank, 1), 0});
+        state_.emplace(CpState<T>{Factors<T>(tensor_, seed_of(s)), std::vector<double>(task_.options.rank, 1), 0});
         if (task_.start) start_from(*task_.start, tensor_, *state_);
-        if (task_.first && s == 0) {
+        if (task_.first && task_.number + s == 0) {
             start_from(*task_.first, tensor_, *state_);
             state_->is_given = false;
         }
         if (s > 0) tensor_.forget_factors();
         auto* const products = dynamic_cast<CpOperator<T>*>(&tensor_);
         if (task_.options.init == CpInit::sketched && !task_.start && products)
-            sketch_factors(*products, *state_, task_.options.seed + static_cast<std::uint64_t>(s), wants_nonnegative(task_.options));
+            sketch_factors(*products, *state_, seed_of(s), wants_nonnegative(task_.options));
     }
+
+    std::uint64_t seed_of(int s) const { return task_.options.seed + static_cast<std::uint64_t>(task_.number + s); }
 
     CpModel<T> model() { return state_->factors.model(task_.world, task_.lengths, state_->lambda, {}, false); }
 
@@ -221,8 +203,7 @@ private:
         sent_ += tensor_.comm().traffic().bytes_sent - sent_before;
         iterations_ += std::max(1, now.iterations);
         auto starts = std::move(result_.starts);
-        starts.push_back(
-            {task_.options.seed + static_cast<std::uint64_t>(number - 1), now.fit, now.iterations, now.stop_reason, now.total.seconds, 1});
+        starts.push_back({seed_of(number - 1), now.fit, now.iterations, now.stop_reason, now.total.seconds, 1});
         models_.emplace_back();
         const bool has_model = now.stop_reason != StopReason::diverged;
         if (has_model && is_one_of_many) tensor_.comm().agree([&] { models_.back().emplace(model()); });
@@ -247,6 +228,24 @@ private:
 };
 
 }  // namespace
+
+template <class T>
+std::vector<double> compared(const std::vector<std::optional<CpModel<T>>>& models, CpResult<T>& result) {
+    const auto& best = *models[result.best_start];
+    std::vector<double> sums(best.rank(), 0);
+    int others = 0;
+    for (std::size_t s = 0; s < models.size(); ++s) {
+        if (!models[s]) continue;
+        const auto match = match_components(best, *models[s]);
+        result.starts[s].score = match.score;
+        if (s == result.best_start) continue;
+        ++others;
+        for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += match.scores[c];
+    }
+    if (others == 0) return {};
+    for (auto& sum : sums) sum /= others;
+    return sums;
+}
 
 std::vector<std::size_t> falling_weights(const std::vector<double>& lambda) {
     std::vector<std::size_t> order(lambda.size());
@@ -281,6 +280,8 @@ void check_cp_options(const CpOptions& options) {
     if (!(options.seconds >= 0)) refuse("the seconds of the iterations must be 0 or a positive number");
     if (options.starts < 0 || options.starts > max_starts)
         refuse(std::to_string(options.starts) + " starts; use from 1 to " + std::to_string(max_starts) + ", or 0 for as many as are short");
+    if (options.groups < 0)
+        refuse(std::to_string(options.groups) + " groups of ranks; use 1 or more, or 0 for as many as there are starts");
     if (options.pairwise_perturbation && options.starts > 1)
         refuse("pairwise perturbation is for one start; leave it out, or give one start");
     if (options.pairwise_perturbation && options.algorithm == CpAlgorithm::opt)
@@ -310,7 +311,7 @@ std::uint64_t digest_of(const CpOptions& options) {
         .add(options.save_partition)
         .add(options.pairwise_perturbation)
         .add(options.perturbation_threshold);
-    digest.add(options.stop != nullptr).add(options.seconds).add(options.starts);
+    digest.add(options.stop != nullptr).add(options.seconds).add(options.starts).add(options.groups);
     digest.add(options.init);
     digest.add(options.loss.kind).add(options.loss.parameter).add(options.missing);
     for (const auto& constraint : options.constraints) digest.add(constraint.kind).add(constraint.weight);
@@ -427,6 +428,7 @@ CpResult<T> run_cp(CpData<T>& tensor, const CpTask<T>& task, Stopwatch& setup, c
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
+    template std::vector<double> compared(const std::vector<std::optional<CpModel<T>>>&, CpResult<T>&);                                    \
     template CpIterations<T> iterations_of(CpOperator<T>&, const CpOptions&, const std::vector<std::int64_t>&);                            \
     template CpResult<T> run_cp(CpData<T>&, const CpTask<T>&, Stopwatch&, const CpIterations<T>&,                                          \
                                 const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t)>&);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ struct CpTask {
     const CpProgress<T>& progress;
     const CpModel<T>* start;           ///< null: none
     const CpModel<T>* first{nullptr};  ///< what the first start begins with instead of random factors; null: nothing
+    int number{0};                     ///< of the first start, from 0: other groups of ranks may have made those before
 };
 /// The iterations of an algorithm.
 template <class T>
@@ -77,6 +79,11 @@ CpIterations<T> iterations_of(CpOperator<T>& tensor, const CpOptions& options, c
 template <class T>
 CpResult<T> run_cp(CpData<T>& tensor, const CpTask<T>& task, Stopwatch& setup, const CpIterations<T>& iterate,
                    const std::function<void(CpResult<T>&, const Factors<T>&, std::int64_t sent)>& finish);
+
+/// Mean scores of the components of the best model with those of the other starts, and in the result the score of each start; models of
+/// starts that have diverged are missing. Collective.
+template <class T>
+std::vector<double> compared(const std::vector<std::optional<CpModel<T>>>& models, CpResult<T>& result);
 
 /// Rows of the factors on a rank, by mode.
 struct FactorRows {

@@ -164,6 +164,16 @@ def _starts(starts: int | None, seed: int | None) -> int:
     return count
 
 
+def _groups(groups: int | None) -> int:
+    """For the library, where zero is as many as there can be."""
+    if groups is None:
+        return 0
+    count = whole("groups", groups)
+    if count < 1:
+        raise ValueError(f"groups={groups!r}; give a positive number, or None for as many as there are starts, ranks and memory for")
+    return count
+
+
 def _algorithm_for(loss: str, missing: bool, tensor: Tensor) -> str:
     if loss == "gaussian":
         return "als"
@@ -180,6 +190,7 @@ def _cp_options(
     tolerance: float,
     seed: int | None,
     starts: int | None,
+    groups: int | None,
     init: str,
     regularization: float,
     seconds: float | None,
@@ -188,7 +199,7 @@ def _cp_options(
     return dict(
         rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm or _algorithm_for(loss, missing, own)), loss=str(loss), missing=bool(missing),
         max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance), seed=whole("seed", 1 if seed is None else seed),
-        starts=_starts(starts, seed), init=_chosen(_INITS, init), regularization=float(regularization), seconds=_seconds(seconds),
+        starts=_starts(starts, seed), groups=_groups(groups), init=_chosen(_INITS, init), regularization=float(regularization), seconds=_seconds(seconds),
         constraints=_constraints(constraints, own.ndim),
     )  # fmt: skip
 
@@ -258,6 +269,7 @@ def cpd(
     tolerance: float = 1e-4,
     seed: int | None = None,
     starts: int | None = None,
+    groups: int | None = 1,
     init: str = "random",
     regularization: float = 0,
     seconds: float | None = None,
@@ -280,7 +292,8 @@ def cpd(
     weight, or with 0, are unknown, others are known, zeros of sparse tensors too. tolerance: stops when the fit will change by less than this times
     itself and times what is left, 1 - fit, by its last changes. init: what iterations begin with: "random", "sketched" (bases of random products of the
     tensor with its factors) or "hosvd" (leading singular vectors; of the first start); the latter for squared residuals of tensors without missing elements. starts: so many starts are made, from seed, seed + 1, ..., and the best is kept; None: one where there is a seed or a start, else up to
-    10 where these are short. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
+    10 where these are short. groups: the ranks form so many groups, each with a copy of the tensor, that make starts side by side, with the same result but for rounding; progress is then called when each
+    has made a start; None: as many as there are starts, ranks and memory for. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. save_partition: a
     file to which the distribution of a sparse tensor is saved, for partition_file of another run on as many ranks. pairwise_perturbation: for
     dense tensors. seconds: no further iteration begins when the iterations have taken so long. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
     constraints: of the factors, for algorithm "als", which is AO-ADMM with them: one for all modes, a list with one for each mode (None: none), or a
@@ -289,13 +302,13 @@ def cpd(
     ("l1", w): w times the sum of abs(A), ("nonnegative-l1", w): the same without negative elements, ("l2", w): w / 2 times the sum of A**2,
     ("smooth", w): w / 2 times the sum of np.diff(A, axis=0)**2. Columns of a mode with a simplex keep the scale in which the sums are 1; where a mode
     has a penalty, those of modes without one have length 1 at most while it is minimized.
-    report has starts (a dict of seed, fit, iterations, stop_reason, seconds and score, how like the best its components are), best_start, stability (of each component: its mean score in the other starts), fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes; with a loss or missing elements loss, its sum over the known elements, and known, their number. Ctrl-C on any rank ends it on all.
+    report has starts (a dict of seed, fit, iterations, stop_reason, seconds and score, how like the best its components are), best_start, stability (of each component: its mean score in the other starts), groups, fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes; with a loss or missing elements loss, its sum over the known elements, and known, their number. Ctrl-C on any rank ends it on all.
     Raises InvalidArgument for options that do not fit, OutOfMemory, Error where the iteration diverges.
     """
     own = _real(tensor)
     options = own.world.agree(
         lambda: dict(
-            _cp_options(own, rank, algorithm, loss, missing, max_iterations, tolerance, seed, starts, init, regularization, seconds, constraints),
+            _cp_options(own, rank, algorithm, loss, missing, max_iterations, tolerance, seed, starts, groups, init, regularization, seconds, constraints),
             distribution=distribution, grid=grid, format=format, partition_file=str(partition_file), save_partition=str(save_partition),
             pairwise_perturbation=bool(pairwise_perturbation),
         )
@@ -315,6 +328,7 @@ def compare_ranks(
     tolerance: float = 1e-4,
     seed: int | None = None,
     starts: int | None = None,
+    groups: int | None = 1,
     init: str = "random",
     regularization: float = 0,
     seconds: float | None = None,
@@ -334,7 +348,7 @@ def compare_ranks(
         lambda: (
             min(whole("ranks", r) for r in ranks),
             max(whole("ranks", r) for r in ranks),
-            _cp_options(own, 1, algorithm, loss, missing, max_iterations, tolerance, seed, starts, init, regularization, seconds, constraints),
+            _cp_options(own, 1, algorithm, loss, missing, max_iterations, tolerance, seed, starts, groups, init, regularization, seconds, constraints),
             float(holdout),
         )
     )
