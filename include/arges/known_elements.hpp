@@ -43,11 +43,13 @@ SparseTensor<T> known_elements(const Tensor<T>& dense, MissingElements missing);
 
 /// The elements for which a mask of the same lengths is not zero: a dense tensor has NaN at the others, a sparse one stores those that the
 /// mask stores, zeros too where the tensor stores none. Collective.
-/// @param mask numbers that are not negative, without symmetry if it is sparse; weights are such numbers
+/// @param tensor of float or double
+/// @param mask   numbers that are not negative, without symmetry if it is sparse; weights are such numbers
 /// @return a tensor without symmetry; a sparse one lies as the mask, with its nonzeros in the same order once that has dropped its zeros
 /// @throws InvalidArgument on every rank for other lengths or worlds, and for negative and infinite numbers and NaN in the mask
 template <class T>
 Tensor<T> masked(const Tensor<T>& tensor, const Tensor<T>& mask);
+/// Likewise.
 template <class T>
 SparseTensor<T> masked(const SparseTensor<T>& tensor, const SparseTensor<T>& mask);
 

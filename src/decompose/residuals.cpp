@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace arges {
