@@ -40,7 +40,7 @@ Tensor<double> dense_of(const World& world, bool has_gaps = false) {
 SparseTensor<double> counts_of(const World& world) {
     auto whole = random_sparse(3);
     for (auto& value : whole.values) value = std::abs(value);
-    return test::tensor_of(world, whole);
+    return arges::test::tensor_of(world, whole);
 }
 
 /// Two, and as many as there can be for so many starts.
