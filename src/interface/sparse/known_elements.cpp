@@ -42,6 +42,8 @@ void check_mask(const Any& tensor, const Any& mask, F&& over) {
     if (mask.extents() != tensor.extents())
         throw InvalidArgument("a mask and weights must have the lengths of the tensor, " + joined(tensor.extents(), " x ") + ", not " +
                               joined(mask.extents(), " x ") + "; give one of these lengths");
+    if (mask.world().state() != tensor.world().state())
+        throw InvalidArgument("a mask and weights must be on the world of the tensor; make them there, or transfer() them");
     std::int64_t wrong = 0;
     over([&](auto element) { wrong += !std::isfinite(element) || element < 0; });
     wrong = communicator_of(tensor.world(), "masked").sum(wrong);
