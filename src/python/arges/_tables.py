@@ -73,13 +73,17 @@ def _ids_of(row: Any, number: int) -> list[str]:
     return [str(part) for part in row]
 
 
-def _ids(model: CpModel | str, ids: Ids) -> str | list[list[str]]:
-    if ids is None:
-        if isinstance(model, CpModel):
-            raise ValueError("ids are missing; give those of arges.read_table(), or the name of a file of ids, for a model that has no folder")
-        return str(_core.ids_path(model))
-    if isinstance(ids, (str, os.PathLike)):
+def _ids_file(model: CpModel | str, ids: str | os.PathLike[str] | None) -> str:
+    if ids is not None:
         return os.fspath(ids)
+    if isinstance(model, CpModel):
+        raise ValueError("ids are missing; give those of arges.read_table(), or the name of a file of ids, for a model that has no folder")
+    return str(_core.ids_path(model))
+
+
+def _ids(model: CpModel | str, ids: Ids) -> str | list[list[str]]:
+    if ids is None or isinstance(ids, (str, os.PathLike)):
+        return _ids_file(model, ids)
     return [[str(part) for part in mode] for mode in (ids.values() if isinstance(ids, Mapping) else ids)]
 
 
@@ -134,7 +138,7 @@ def predict_table(
     """
     own = world or default_world()
     made = own.agree(lambda: _model(model))
-    file = own.agree(lambda: _ids(made, ids))
+    file = own.agree(lambda: _ids_file(made, ids))
     options = own.agree(lambda: _table_options(columns, value, delimiter, header, quotes, skip_empty))
     elements, report = _core.predict_table(own._w, made, os.fspath(path), file, own.agree(lambda: _output(output, path)), options)
     return elements, report
