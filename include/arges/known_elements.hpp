@@ -53,6 +53,10 @@ Tensor<T> masked(const Tensor<T>& tensor, const Tensor<T>& mask);
 template <class T>
 SparseTensor<T> masked(const SparseTensor<T>& tensor, const SparseTensor<T>& mask);
 
+/// Bytes that masked() of sparse tensors takes on this rank, both and the result included, an upper bound. Local.
+template <class T>
+std::int64_t masked_memory(const SparseTensor<T>& tensor, const SparseTensor<T>& mask);
+
 /// The known elements of the file of a dense tensor, as read_sparse() gives those of a sparse one; duplicates there are none. Collective.
 /// @param type    float or double
 /// @param world   of the tensor

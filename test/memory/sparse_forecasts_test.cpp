@@ -145,6 +145,27 @@ TEST_F(ForecastsOnRanks, CoverMergingAndLists) {
     }
 }
 
+TEST_F(ForecastsOnRanks, CoverWeightsOfElements) {
+    const auto made = [&](const Sizes& shape, std::uint64_t seed) {
+        auto x = random_nonzeros(shape, seed + static_cast<std::uint64_t>(comm().rank()));
+        return SparseTensor<double>::from_entries(world_, shape.lengths, {std::move(x.indices), std::move(x.values)},
+                                                  Duplicates::keep_first);
+    };
+    for (const Sizes& shape : {Sizes{{300, 400, 200}, 100000}, Sizes{{40, 30, 20, 50}, 60000}})
+        for (auto algorithm : {CpAlgorithm::als, CpAlgorithm::opt}) {
+            const auto tensor = made(shape, 3), weights = made(shape, 30);
+            CpOptions options;
+            options.rank = 4;
+            options.max_iterations = 2;
+            options.algorithm = algorithm;
+            std::int64_t forecast = 0;
+            options.planned = [&](std::int64_t bytes, std::int64_t) { forecast = most(bytes); };
+            const auto before = most(world_.memory_in_use());
+            const auto taken = before + most(most_held([&] { cp_decompose(tensor, options, {}, nullptr, &weights); }));
+            expect_covered(taken, forecast, "weights, " + shape.text(), 0.3);
+        }
+}
+
 TEST_F(ForecastsOnRanks, RefuseToCompactInTooLittleMemory) {
     const auto limit = world_.memory_limit();
     for (const auto& shape : sizes()) {

@@ -166,10 +166,13 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     const CollectiveCall call(whole.world->movement_communicator(), "cp_decompose", whole, decompose::digest_of(given),
                               ModelArgument{start}, TensorArguments{all_weights});
     std::optional<SparseTensor<T>> known;
-    std::vector<T> of_known;
+    decompose::KnownWeights<T> of_known;
     if (weights) {
+        const auto bytes = [](const SparseTensor<T>& of) { return of.local_nonzeros() * (of.order() * 8 + std::int64_t{sizeof(T)}); };
+        of_known.held = bytes(*weights) + (gives_up ? 0 : bytes(tensor));
+        of_known.finding = masked_memory(tensor, *weights);
         known.emplace(masked(tensor, *weights));
-        of_known = positive_values(*weights);
+        of_known.values = positive_values(*weights);
     }
     auto& source = weights ? *known->state() : whole;
     const auto& comm = source.comm();
@@ -194,6 +197,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
                 return decompose_tensor<T>(copy, false, one, each, nullptr, nullptr, start_number);
             });
     const auto lengths = tensor.lengths();
+    if (weights && gives_up) whole.template take<T>();
     decompose::CpTask<T> task{tensor.world(), whole.title(), lengths, options, progress, start, nullptr, number};
     if (decompose::has_loss(options))
         return decompose::decompose_elements<T>(source, gives_up || weights, weights ? &of_known : nullptr, task);

@@ -84,7 +84,7 @@ std::string element_distribution(const CpOptions& options, std::int64_t ranks) {
 }
 
 template <class T>
-CpResult<T> decompose_elements(SparseState& source, bool gives_up, std::vector<T>* weights, const CpTask<T>& task) {
+CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<T>* weights, const CpTask<T>& task) {
     const auto& comm = source.comm();
     const auto& options = task.options;
     comm.agree([&] { check_for_elements(task.title, options); });
@@ -93,17 +93,19 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, std::vector<T
     const auto stored = source.pattern()->total;
     if (!options.missing) zeros -= static_cast<double>(stored);
     const auto known =
-        known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss, weights ? weights->data() : nullptr);
+        known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss, weights ? weights->values.data() : nullptr);
     Stopwatch watch;
     auto request = request_of(options, options.rank);
     request.distribution = element_distribution(options, comm.size());
     request.empty_slices = !options.missing && has_rows_of_zeros(options.loss.kind);
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
-    auto distributed = distribute_tensor<T>(source, gives_up, request, weights);
+    auto distributed = distribute_tensor<T>(source, gives_up, request, weights ? &weights->values : nullptr);
     const auto& share = distributed.share;
-    const auto forecast = checked_forecast(*source.world, task.title, element_cp_memory(share, options, omp_get_max_threads()).peak(),
-                                           share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components",
-                                           model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
+    const auto beside = weights ? weights->held : 0;
+    const auto bytes = std::max(weights ? weights->finding : 0, beside + element_cp_memory(share, options, omp_get_max_threads()).peak());
+    const auto forecast =
+        checked_forecast(*source.world, task.title, bytes, beside + (share.keeps_source ? share.source_bytes() : 0),
+                         "use more ranks, fewer components", model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const int batches = options.algorithm == CpAlgorithm::sgd ? sgd_batches(stored) : 1;
     ElementOperator<T> op(comm, std::move(distributed.nonzeros), options.rank, batches, options.seed);
     return run_cp<T>(op, task, watch, element_iterations(op, known, options),
@@ -198,7 +200,7 @@ MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template CpResult<T> decompose_elements(SparseState&, bool, std::vector<T>*, const CpTask<T>&);                                        \
+    template CpResult<T> decompose_elements(SparseState&, bool, KnownWeights<T>*, const CpTask<T>&);                                       \
     template CpResult<T> decompose_block(const Tensor<T>&, const Tensor<T>*, const CpTask<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -8,10 +8,17 @@
 
 namespace arges::decompose {
 
-/// Of a sparse tensor, whose nonzeros it takes if `gives_up`. Collective. @throws as cp_decompose()
-/// @param weights of this rank's nonzeros, which are given up; null: none
+/// Weights of the nonzeros of this rank, and bytes that are held beside them, and that finding them took.
 template <class T>
-CpResult<T> decompose_elements(SparseState& source, bool gives_up, std::vector<T>* weights, const CpTask<T>& task);
+struct KnownWeights {
+    std::vector<T> values;
+    std::int64_t held = 0, finding = 0;
+};
+
+/// Of a sparse tensor, whose nonzeros it takes if `gives_up`. Collective. @throws as cp_decompose()
+/// @param weights are given up; null: none
+template <class T>
+CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<T>* weights, const CpTask<T>& task);
 
 /// Of a dense tensor. Collective. @throws as cp_decompose()
 /// @param weights null: none

@@ -138,6 +138,13 @@ SparseTensor<T> masked(const SparseTensor<T>& tensor, const SparseTensor<T>& mas
     return result;
 }
 
+template <class T>
+std::int64_t masked_memory(const SparseTensor<T>& tensor, const SparseTensor<T>& mask) {
+    const std::int64_t indices = tensor.order() * std::int64_t{sizeof(std::int64_t)}, element = indices + std::int64_t{sizeof(T)};
+    // The tensor, which moves to where its elements are found; the mask, and the result; tuples, which move there, and values.
+    return 3 * tensor.local_nonzeros() * element + mask.local_nonzeros() * (2 * element + 3 * indices + 2 * std::int64_t{sizeof(T)});
+}
+
 std::int64_t known_elements_memory(std::int64_t elements, int order, std::int64_t element_bytes) {
     constexpr std::int64_t number = sizeof(std::int64_t);
     // Keys and values of all, places, keys and values of those that stay, and their indices (AnyTensor::sparse_where).
@@ -152,5 +159,7 @@ template Tensor<float> masked(const Tensor<float>&, const Tensor<float>&);
 template Tensor<double> masked(const Tensor<double>&, const Tensor<double>&);
 template SparseTensor<float> masked(const SparseTensor<float>&, const SparseTensor<float>&);
 template SparseTensor<double> masked(const SparseTensor<double>&, const SparseTensor<double>&);
+template std::int64_t masked_memory(const SparseTensor<float>&, const SparseTensor<float>&);
+template std::int64_t masked_memory(const SparseTensor<double>&, const SparseTensor<double>&);
 
 }  // namespace arges
