@@ -3,7 +3,9 @@
 
 #include "arges/cpd.hpp"
 #include "arges/error.hpp"
+#include "comm/collective_call.hpp"
 #include "decompose/tensor_of.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "support/drawn_numbers.hpp"
 #include "support/sparse_tensors.hpp"
 
@@ -179,6 +181,7 @@ TEST(StartsInGroups, EndBetweenRounds) {
 /// Starts of which some end otherwise, by groups of one rank or two.
 template <class F>
 CpResult<double> made_by(const SparseTensor<double>& X, const CpOptions& options, const F& before) {
+    const CollectiveCall call(&X.state()->comm(), "cp_decompose", X);
     const auto groups = decompose::rank_groups<double>(X, false, options);
     return decompose::starts_in_groups<double, SparseTensor<double>>(X, false, *groups, options, {},
                                                                      [&](const auto& copy, CpOptions one, const auto& each, int number) {
