@@ -181,7 +181,7 @@ TEST(StartsInGroups, EndBetweenRounds) {
 /// Starts of which some end otherwise, by groups of one rank or two.
 template <class F>
 CpResult<double> made_by(const SparseTensor<double>& X, const CpOptions& options, const F& before) {
-    const CollectiveCall call(&X.state()->comm(), "cp_decompose", X);
+    const CollectiveCall call(&X.state()->comm(), "cp_decompose");
     const auto groups = decompose::rank_groups<double>(X, false, options);
     return decompose::starts_in_groups<double, SparseTensor<double>>(X, false, *groups, options, {},
                                                                      [&](const auto& copy, CpOptions one, const auto& each, int number) {
