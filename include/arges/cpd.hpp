@@ -332,7 +332,10 @@ CpMatch match_components(const CpModel<T>& a, const CpModel<T>& b);
 /// Factors keep their scale in the iterations: where a mode has a penalty, columns of those that have none are at most of length 1, for
 /// else the penalty could be scaled away. At the end columns get length 1, and lambda their weights, but for those of simplices, which keep
 /// the scale in which they sum to 1. Where all modes have a scale (orthogonal, simplices), lambda is fitted, too. Tolerance and stop are
-/// those of the fit. Smooth: a row of an empty slice stands in the sequence as zeros.
+/// those of the fit. Smooth: a row of an empty slice stands in the sequence as zeros. With missing elements of a sparse tensor each row has
+/// its own G over its known elements, smooth factors come from ADMM too, orthogonal ones from a bound on all G; smooth and unimodal factors
+/// have rows of empty slices between those of their neighbours, and with them the distribution is coarse-allgather; one mode at least must
+/// be free to have a scale.
 /// @param tensor   what to decompose; elements that are not stored are zero, or unknown where the options have missing elements
 /// @param options  how
 /// @param progress called on every rank after each iteration: any function that can be called as a CpProgress

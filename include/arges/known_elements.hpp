@@ -46,7 +46,8 @@ SparseTensor<T> known_elements(const Tensor<T>& dense, MissingElements missing);
 /// @param tensor of float or double
 /// @param mask   numbers that are not negative, without symmetry if it is sparse; weights are such numbers
 /// @return a tensor without symmetry; a sparse one lies as the mask, with its nonzeros in the same order once that has dropped its zeros
-/// @throws InvalidArgument on every rank for other lengths or worlds, and for negative and infinite numbers and NaN in the mask
+/// @throws InvalidArgument on every rank for other lengths or worlds, and for negative and infinite numbers and NaN in the mask;
+///         OutOfMemory
 template <class T>
 Tensor<T> masked(const Tensor<T>& tensor, const Tensor<T>& mask);
 /// Likewise.

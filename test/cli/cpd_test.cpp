@@ -301,6 +301,11 @@ TEST(CpdProgram, MeetsConstraints) {
     const auto table = run_program(words);
     EXPECT_NE(table.out.find("constraints: nonnegative, l1=0.01, nonnegative, column-simplex\n"), std::string::npos) << table.out;
     EXPECT_EQ(parsed(run_program({"cpd", yago, "--rank", "2", "--iterations", "1", "--json"}))["constraints"], Json::parse("[]"));
+    auto with_missing = words;
+    with_missing.insert(with_missing.end(), {"--missing", "--json"});
+    const auto known = parsed(run_program(with_missing));
+    EXPECT_GT(known["fit"], object["fit"]);
+    EXPECT_EQ(known["constraints"], object["constraints"]);
 }
 
 /// Why iterations ended, and all fits, in both forms of output; --json shows nothing but the object.

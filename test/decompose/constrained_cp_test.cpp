@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -44,12 +45,23 @@ Tensor<T> dense(const World& world, double noise) {
     return X;
 }
 
+/// Whether an element is known where a part of all are. All of the slice `gap` of the last mode are unknown.
+struct KnownPart {
+    double of_all = 1;
+    std::int64_t gap = -1;
+
+    bool has(std::int64_t i, std::int64_t j, std::int64_t k) const {
+        return k != gap && (of_all == 1 || part(77, static_cast<std::uint64_t>(i + 10 * j + 100 * k)) < of_all);
+    }
+};
+
 template <class T>
-SparseTensor<T> stored(const World& world, double noise) {
+SparseTensor<T> stored(const World& world, double noise, const KnownPart& known = {}) {
     sparse::Nonzeros<double> all{shape, std::vector<std::vector<std::int64_t>>(3), {}};
     for (std::int64_t i = 0; i < shape[0]; ++i)
         for (std::int64_t j = 0; j < shape[1]; ++j)
             for (std::int64_t k = 0; k < shape[2]; ++k) {
+                if (!known.has(i, j, k)) continue;
                 const std::int64_t index[] = {i, j, k};
                 for (std::size_t m = 0; m < 3; ++m) all.indices[m].push_back(index[m]);
                 all.values.push_back(planted(i, j, k, noise));
@@ -117,26 +129,33 @@ std::vector<CpConstraint> all_kinds() {
             {unimodal},    {orthogonal}, {row_simplex},          {column_simplex}};
 }
 
-template <class T>
-double norm_of_planted(double noise) {
-    double sum = 0;
+/// Calls f(index, element) for the known elements.
+template <class F>
+void over_known(double noise, const KnownPart& known, F&& f) {
     for (std::int64_t i = 0; i < shape[0]; ++i)
         for (std::int64_t j = 0; j < shape[1]; ++j)
-            for (std::int64_t k = 0; k < shape[2]; ++k) sum += std::pow(planted(i, j, k, noise), 2);
+            for (std::int64_t k = 0; k < shape[2]; ++k)
+                if (known.has(i, j, k))
+                    f(std::array{static_cast<std::size_t>(i), static_cast<std::size_t>(j), static_cast<std::size_t>(k)},
+                      planted(i, j, k, noise));
+}
+
+double norm_of_planted(double noise, const KnownPart& known = {}) {
+    double sum = 0;
+    over_known(noise, known, [&](const auto&, double x) { sum += x * x; });
     return std::sqrt(sum);
 }
 
-double squared_residual(const std::vector<ConstrainedMatrix>& factors, std::size_t columns, double noise) {
+double model_element(const std::vector<ConstrainedMatrix>& factors, const std::array<std::size_t, 3>& at, std::size_t columns) {
     double sum = 0;
-    for (std::int64_t i = 0; i < shape[0]; ++i)
-        for (std::int64_t j = 0; j < shape[1]; ++j)
-            for (std::int64_t k = 0; k < shape[2]; ++k) {
-                double x = planted(i, j, k, noise);
-                for (std::size_t c = 0; c < columns; ++c)
-                    x -= factors[0][static_cast<std::size_t>(i) * columns + c] * factors[1][static_cast<std::size_t>(j) * columns + c] *
-                         factors[2][static_cast<std::size_t>(k) * columns + c];
-                sum += x * x;
-            }
+    for (std::size_t c = 0; c < columns; ++c)
+        sum += factors[0][at[0] * columns + c] * factors[1][at[1] * columns + c] * factors[2][at[2] * columns + c];
+    return sum;
+}
+
+double squared_residual(const std::vector<ConstrainedMatrix>& factors, std::size_t columns, double noise, const KnownPart& known = {}) {
+    double sum = 0;
+    over_known(noise, known, [&](const auto& at, double x) { sum += std::pow(x - model_element(factors, at, columns), 2); });
     return sum;
 }
 
@@ -167,7 +186,7 @@ void expect_feasible(double tolerance) {
             const auto factors = factors_of(result.model);
             for (std::size_t n = 0; n < 3; ++n) expect_met(constraints[n], factors[n], 3, tolerance, what);
             const auto again = scaled(factors, result.model.lambda(), 0);
-            EXPECT_NEAR(result.fit, 1 - std::sqrt(squared_residual(again, 3, 0.1)) / norm_of_planted<T>(0.1), tolerance) << what;
+            EXPECT_NEAR(result.fit, 1 - std::sqrt(squared_residual(again, 3, 0.1)) / norm_of_planted(0.1), tolerance) << what;
         }
 }
 
@@ -201,8 +220,9 @@ TEST(ConstrainedCp, ReachesTheFitOfNonnegativeColumns) {
 }
 
 /// The function that is minimized, with the weights in the factor of mode 0.
-double objective(const std::vector<ConstrainedMatrix>& factors, const std::vector<CpConstraint>& constraints, double noise) {
-    double sum = squared_residual(factors, planted_rank, noise) / 2;
+double objective(const std::vector<ConstrainedMatrix>& factors, const std::vector<CpConstraint>& constraints, double noise,
+                 const KnownPart& known) {
+    double sum = squared_residual(factors, planted_rank, noise, known) / 2;
     for (std::size_t m = 0; m < 3; ++m) {
         const auto& [kind, weight] = constraints[m];
         const auto& a = factors[m];
@@ -215,52 +235,53 @@ double objective(const std::vector<ConstrainedMatrix>& factors, const std::vecto
     return sum;
 }
 
-/// MTTKRP and the product of Gram matrices, by definition.
-std::pair<ConstrainedMatrix, ConstrainedMatrix> equations(const std::vector<ConstrainedMatrix>& factors, std::size_t mode, double noise) {
+/// Of half the squared residuals, by definition.
+ConstrainedMatrix gradient_of(const std::vector<ConstrainedMatrix>& factors, std::size_t mode, double noise, const KnownPart& known) {
     constexpr auto n = planted_rank;
-    ConstrainedMatrix product(factors[mode].size(), 0), gram(n * n, 0);
-    for (std::size_t i = 0; i < factors[0].size() / n; ++i)
-        for (std::size_t j = 0; j < factors[1].size() / n; ++j)
-            for (std::size_t k = 0; k < factors[2].size() / n; ++k) {
-                const double x = planted(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j), static_cast<std::int64_t>(k), noise);
-                const std::size_t index[] = {i, j, k};
-                for (std::size_t c = 0; c < n; ++c) {
-                    double v = x;
-                    for (std::size_t m = 0; m < 3; ++m)
-                        if (m != mode) v *= factors[m][index[m] * n + c];
-                    product[index[mode] * n + c] += v;
-                }
-            }
-    for (std::size_t c = 0; c < n; ++c)
-        for (std::size_t d = 0; d < n; ++d) {
-            double v = 1;
-            for (std::size_t m = 0; m < 3; ++m) {
-                double sum = 0;
-                for (std::size_t i = 0; i < factors[m].size() / n; ++i) sum += factors[m][i * n + c] * factors[m][i * n + d];
-                if (m != mode) v *= sum;
-            }
-            gram[c * n + d] = v;
+    ConstrainedMatrix result(factors[mode].size(), 0);
+    over_known(noise, known, [&](const auto& at, double x) {
+        const double residual = x - model_element(factors, at, n);
+        for (std::size_t c = 0; c < n; ++c) {
+            double h = -residual;
+            for (std::size_t m = 0; m < 3; ++m)
+                if (m != mode) h *= factors[m][at[m] * n + c];
+            result[at[mode] * n + c] += h;
         }
-    return {product, gram};
+    });
+    return result;
+}
+
+/// The trace of the product of the other Gram matrices, which bounds the second derivatives.
+double curvature(const std::vector<ConstrainedMatrix>& factors, std::size_t mode) {
+    double trace = 0;
+    for (std::size_t c = 0; c < planted_rank; ++c) {
+        double product = 1;
+        for (std::size_t m = 0; m < 3; ++m) {
+            double sum = 0;
+            for (std::size_t i = c; i < factors[m].size(); i += planted_rank) sum += factors[m][i] * factors[m][i];
+            if (m != mode) product *= sum;
+        }
+        trace += product;
+    }
+    return trace;
 }
 
 /// Proximal gradient steps in each mode: slow, and they never make the function larger.
-void descend(std::vector<ConstrainedMatrix>& factors, const std::vector<CpConstraint>& constraints, double noise, int sweeps) {
+void descend(std::vector<ConstrainedMatrix>& factors, const std::vector<CpConstraint>& constraints, double noise, const KnownPart& known,
+             int sweeps) {
     constexpr auto n = planted_rank;
     for (int sweep = 0; sweep < sweeps; ++sweep)
         for (std::size_t m = 0; m < 3; ++m) {
-            const auto [product, gram] = equations(factors, m, noise);
             auto& a = factors[m];
             const auto& [kind, weight] = constraints[m];
-            double step = 0;
-            for (std::size_t c = 0; c < n; ++c) step += gram[c * (n + 1)];
+            double step = curvature(factors, m);
             if (kind == l2) step += weight;
             if (kind == smooth) step += 4 * weight;
             for (int inner = 0; inner < 20; ++inner) {
                 auto next = a;
+                const auto of_residuals = gradient_of(factors, m, noise, known);
                 for (std::size_t i = 0; i < a.size(); ++i) {
-                    double gradient = -product[i];
-                    for (std::size_t c = 0; c < n; ++c) gradient += a[i / n * n + c] * gram[c * n + i % n];
+                    double gradient = of_residuals[i];
                     if (kind == l2) gradient += weight * a[i];
                     if (kind == smooth && i >= n) gradient += weight * (a[i] - a[i - n]);
                     if (kind == smooth && i + n < a.size()) gradient += weight * (a[i] - a[i + n]);
@@ -283,24 +304,29 @@ void descend(std::vector<ConstrainedMatrix>& factors, const std::vector<CpConstr
 }
 
 /// From what is found, a slow method finds nothing that is much better.
-TEST(ConstrainedCp, FindsAMinimumWithPenalties) {
+void expect_minimum(const KnownPart& known) {
     const World world(MPI_COMM_SELF);
     constexpr double noise = 0.2;
-    const auto X = stored<double>(world, noise);
+    const auto X = stored<double>(world, noise, known);
     for (const auto& kind : all_kinds()) {
         if (kind.kind == unimodal || kind.kind == orthogonal || kind.kind == row_simplex) continue;
         for (const auto& other : {CpConstraint{}, CpConstraint{nonnegative}}) {
             const std::vector<CpConstraint> constraints{decompose::fixes_scale(kind.kind) ? other : kind, other,
                                                         decompose::fixes_scale(kind.kind) ? kind : other};
-            const auto result = cp_decompose(X, with(constraints, 300));
+            auto options = with(constraints, 300);
+            options.missing = known.of_all < 1;
+            const auto result = cp_decompose(X, options);
             auto factors = scaled(factors_of(result.model), result.model.lambda(), 0);
-            const double found = objective(factors, constraints, noise);
-            descend(factors, constraints, noise, 200);
-            const double best = objective(factors, constraints, noise);
+            const double found = objective(factors, constraints, noise, known);
+            descend(factors, constraints, noise, known, 60);
+            const double best = objective(factors, constraints, noise, known);
             EXPECT_LE(found, 1.02 * best) << to_string(kind) << " with " << to_string(other) << ": " << found << ", " << best;
         }
     }
 }
+
+TEST(ConstrainedCp, FindsAMinimumWithPenalties) { expect_minimum({}); }
+TEST(ConstrainedCp, FindsAMinimumOverKnownElements) { expect_minimum({0.7}); }
 
 /// Exact data that meet a constraint are found again.
 TEST(ConstrainedCp, FindsPlantedFactors) {
@@ -332,6 +358,70 @@ TEST(ConstrainedCp, DoesNotDependOnTheDistribution) {
     }
 }
 
+/// Of every kind in every mode but one, over known elements: the factors meet the constraints, the fit is that of the model, and the same
+/// for any distribution.
+template <class T>
+void expect_feasible_for_known(double tolerance) {
+    const World world;
+    const KnownPart known{0.8, 4};
+    const auto X = stored<T>(world, 0.1, known);
+    const World alone(MPI_COMM_SELF);
+    const auto all = stored<T>(alone, 0.1, known);
+    for (const auto& kind : all_kinds())
+        for (const std::size_t free : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
+            if (free == 3 && decompose::fixes_scale(kind.kind)) continue;
+            std::vector<CpConstraint> constraints(3, kind);
+            if (free < 3) constraints[free] = {};
+            const auto what = to_string(kind) + " but for mode " + std::to_string(free);
+            auto options = with(constraints, 2);
+            options.missing = true;
+            const auto wanted = cp_decompose(all, options);
+            for (const char* distribution : {"medium", "coarse", "fine", "coarse-allgather"}) {
+                options.distribution = kind.kind == smooth || kind.kind == unimodal ? "auto" : distribution;
+                const auto result = cp_decompose(X, options);
+                EXPECT_NEAR(result.fit, wanted.fit, tolerance) << what << ", " << distribution;
+                const auto factors = factors_of(result.model);
+                for (std::size_t n = 0; n < 3; ++n) {
+                    if (n < 2 || kind.kind != row_simplex) expect_met(constraints[n], factors[n], 3, tolerance, what);
+                }
+                const auto again = scaled(factors, result.model.lambda(), 0);
+                EXPECT_NEAR(result.fit, 1 - std::sqrt(squared_residual(again, 3, 0.1, known)) / norm_of_planted(0.1, known), tolerance)
+                    << what << ", " << distribution;
+            }
+        }
+}
+
+TEST(ConstrainedCp, MeetsConstraintsWithMissingElements) { expect_feasible_for_known<double>(1e-8); }
+TEST(ConstrainedCp, MeetsConstraintsWithMissingElementsInSinglePrecision) { expect_feasible_for_known<float>(1e-3); }
+
+/// Half of the elements of a tensor whose factors meet the constraints say the others.
+TEST(ConstrainedCp, FindsMissingElements) {
+    const World world;
+    for (const auto& kind : all_kinds()) {
+        if (kind.kind == orthogonal || kind.kind == row_simplex) continue;
+        const auto weak = decompose::is_penalty(kind.kind) ? CpConstraint{kind.kind, 1e-4} : kind;
+        auto options = with({weak, {}, {nonnegative}}, 200);
+        options.missing = true;
+        options.starts = 6;
+        const auto result = cp_decompose(stored<double>(world, 0, {0.5}), options);
+        const auto factors = scaled(factors_of(result.model), result.model.lambda(), 0);
+        EXPECT_LT(std::sqrt(squared_residual(factors, planted_rank, 0)), 0.03 * norm_of_planted(0)) << to_string(kind) << " fit " << result.fit;
+    }
+}
+
+/// Where all elements of a slice are missing, a smooth factor goes from one neighbour to the other.
+TEST(ConstrainedCp, IsSmoothOverEmptySlices) {
+    const World world;
+    auto options = with({{nonnegative}, {}, {smooth, 0.3}}, 100);
+    options.missing = true;
+    const auto result = cp_decompose(stored<double>(world, 0.1, {0.9, 3}), options);
+    const auto factors = factors_of(result.model);
+    for (std::size_t c = 0; c < planted_rank; ++c) {
+        const auto at = [&](std::size_t k) { return factors[2][k * planted_rank + c]; };
+        EXPECT_NEAR(at(3), (at(2) + at(4)) / 2, 0.02);
+    }
+}
+
 TEST(ConstrainedCp, GoesOnFromAModel) {
     const World world(MPI_COMM_SELF);
     const auto X = dense<double>(world, 0.1);
@@ -342,15 +432,18 @@ TEST(ConstrainedCp, GoesOnFromAModel) {
     }
 }
 
-std::string message(const CpOptions& options) {
-    const World world;
+template <class Tensor>
+std::string refusal(const Tensor& tensor, const CpOptions& options) {
     try {
-        cp_decompose(dense<double>(world, 0), options);
+        cp_decompose(tensor, options);
     } catch (const InvalidArgument& error) {
         return error.what();
     }
     return "";
 }
+
+std::string message(const CpOptions& options) { return refusal(dense<double>(World(), 0), options); }
+std::string message_of_sparse(const CpOptions& options) { return refusal(stored<double>(World(), 0), options); }
 
 TEST(ConstrainedCp, RefusesWhatDoesNotFit) {
     EXPECT_EQ(message(with({{nonnegative}, {l1, 1}})),
@@ -368,6 +461,15 @@ TEST(ConstrainedCp, RefusesWhatDoesNotFit) {
     options.rank = 8;
     EXPECT_EQ(message(options), "CP decomposition: 8 orthogonal columns need as many rows, but mode 3 has 6 slices that are not zero; use "
                                 "fewer components, or no such constraint for this mode");
+    options = with({{orthogonal}, {column_simplex}, {row_simplex}});
+    options.missing = true;
+    EXPECT_EQ(message_of_sparse(options), "CP decomposition: with missing elements of a sparse tensor, one factor at least must be free to "
+                                          "have the scale of the tensor; leave the constraint of a mode out, or make it nonnegative");
+    options = with({{smooth, 1}, {}, {}});
+    options.missing = true;
+    options.distribution = "fine";
+    EXPECT_EQ(message_of_sparse(options), "CP decomposition: smooth and unimodal factors of tensors with missing elements have the "
+                                          "distribution coarse-allgather; leave out others, grid, policy and partition files");
     options.constraints = {CpConstraint{static_cast<CpConstraintKind>(77)}};
     EXPECT_EQ(message(options), "CP decomposition: there is no constraint 77; use one of CpConstraintKind");
 }

@@ -3,6 +3,7 @@
 
 #include "decompose/cp/factors.hpp"
 #include "decompose/dense_matrices.hpp"
+#include "decompose/tensor_of.hpp"
 #include "decompose/tucker/rank_search.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "support/sparse_tensors.hpp"
@@ -19,18 +20,6 @@ namespace arges::test {
 namespace {
 
 using Tensor3 = sparse::Nonzeros<double>;
-
-SparseTensor<double> tensor_of(const World& world, const Tensor3& whole) {
-    SparseTensor<double> tensor(world, whole.lengths, "X");
-    std::vector<std::int64_t> tuples;
-    std::vector<double> values;
-    for (std::int64_t x = world.rank(); x < whole.count(); x += world.size()) {
-        for (const auto& indices : whole.indices) tuples.push_back(indices[static_cast<std::size_t>(x)]);
-        values.push_back(whole.values[static_cast<std::size_t>(x)]);
-    }
-    tensor.write_at(tuples, values, Duplicates::refuse);
-    return tensor;
-}
 
 /// The method by its definition: matricizations, Kronecker products of whole factors, and all eigenvectors.
 class DenseHooi {

@@ -226,7 +226,8 @@ TEST_F(ForecastsOnRanks, CoverReading) {
 TEST_F(ForecastsOnRanks, CoverDecompositions) {
     for (const auto& shape : sizes())
         for (const char* distribution : {"auto", "coarse", "coarse-allgather", "fine", "coarse-hypergraph", "fine-hypergraph"})
-            for (const int way : {0, 1, 2, 3, 4, 5, 6}) {  // the algorithms; als with constraints on rows, and on columns; other starts
+            // The algorithms; als with constraints on rows, and on columns; other starts; constraints with missing elements.
+            for (const int way : {0, 1, 2, 3, 4, 5, 6, 7, 8}) {
                 const auto algorithm = way < 3 ? static_cast<CpAlgorithm>(way) : CpAlgorithm::als;
                 const bool is_hypergraph = std::string(distribution).ends_with("-hypergraph");
                 if (way > 0 && std::string(distribution) != "auto") continue;
@@ -242,9 +243,11 @@ TEST_F(ForecastsOnRanks, CoverDecompositions) {
                 CpOptions options;
                 options.rank = 6;
                 options.algorithm = algorithm;
-                if (way >= 5) options.init = way == 5 ? CpInit::hosvd : CpInit::sketched;
-                if (way == 3 || way == 4) options.constraints = {parse_constraint(way == 3 ? "nonnegative" : "smooth=0.1")};
-                options.max_iterations = way == 4 ? 3 : 12;
+                if (way == 5 || way == 6) options.init = way == 5 ? CpInit::hosvd : CpInit::sketched;
+                if (way == 3 || way == 7) options.constraints = {parse_constraint("nonnegative")};
+                if (way == 4 || way == 8) options.constraints = {parse_constraint("smooth=0.1")};
+                options.missing = way >= 7;
+                options.max_iterations = way == 4 || way >= 7 ? 3 : 12;
                 options.tolerance = 0;
                 options.regularization = 1e-3;
                 options.distribution = distribution;

@@ -134,7 +134,6 @@ bool RowEquations::solve_by_elements(double regularization) {
     return true;
 }
 
-/// The matrix with both of its triangles.
 Gram RowEquations::whole(double regularization) {
     if (kept_ > 0) multiply();
     Gram result;

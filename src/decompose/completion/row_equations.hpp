@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace arges::decompose {
 
@@ -51,6 +52,10 @@ public:
         decompose::improve_nonnegative(row, right_.data(), equations.data(), columns_);
     }
 
+    /// The matrix with both of its triangles and the regularization added, and the right side.
+    Gram whole(double regularization);
+    std::span<const double> right() const { return {right_.data(), static_cast<std::size_t>(columns_)}; }
+
 private:
     double* next_h();
     void keep(double value);
@@ -58,7 +63,6 @@ private:
     void multiply();
     const double* solve(double regularization);
     bool solve_by_elements(double regularization);
-    Gram whole(double regularization);
 
     int columns_, stride_;       // columns, and with padding
     int block_ = 0;              // elements whose h are multiplied at once

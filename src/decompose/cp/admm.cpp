@@ -23,11 +23,11 @@ constexpr double wanted = wanted_residual * wanted_residual;
 
 /// y = x * matrix
 template <class T>
-void multiply_row(const T* x, const std::vector<T>& matrix, int columns, T* y) {
+void multiply_row(const T* x, const T* matrix, int columns, T* y) {
     std::fill_n(y, columns, T(0));
     for (int r = 0; r < columns; ++r) {
         const T factor = x[r];
-        const T* const line = matrix.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(columns);
+        const T* const line = matrix + static_cast<std::size_t>(r) * static_cast<std::size_t>(columns);
 #pragma omp simd
         for (int c = 0; c < columns; ++c) y[c] += factor * line[c];
     }
@@ -42,7 +42,7 @@ void solve_row(const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, std::int64_
     const T* const m = rows.product.row(i);
     const T rho = static_cast<T>(matrix.rho);
     for (int c = 0; c < columns; ++c) x[c] = m[c] + rho * (h[c] + u[c]);
-    multiply_row(x, matrix.inverse, columns, y);
+    multiply_row(x, matrix.of_row(i), columns, y);
 }
 
 /// Squares of the residuals of a step, and of what it leads to.
@@ -69,21 +69,6 @@ void take_step(T* h, T* u, const T* v, const T* z, int columns, StepNorms& norms
     norms.size += static_cast<double>(size);
 }
 
-template <class T>
-void improve_row(const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const CpConstraint& constraint, std::int64_t i, T* scratch) {
-    const int columns = rows.factor.columns;
-    T* const x = scratch;
-    T* const v = scratch + columns;
-    for (int step = 1; step <= most_steps; ++step) {
-        solve_row(rows, matrix, i, x, v);
-        for (int c = 0; c < columns; ++c) x[c] = v[c] -= rows.dual.row(i)[c];
-        apply_row_constraint(constraint, matrix.rho, std::span<T>(x, static_cast<std::size_t>(columns)));
-        StepNorms norms;
-        take_step(rows.factor.row(i), rows.dual.row(i), v, x, columns, norms);
-        if (step >= least_steps && norms.is_enough(smallest_typical * rows.typical)) return;
-    }
-}
-
 /// Columns that are longer than 1 get that length. Collective.
 template <class T>
 void bound_columns(const Communicator& comm, sparse::RowMatrix<T> rows) {
@@ -98,16 +83,21 @@ void bound_columns(const Communicator& comm, sparse::RowMatrix<T> rows) {
 
 /// Z = argmin of the penalty and rho / 2 |Z - V|^2, for constraints on columns; Z is V before. Collective.
 template <class T>
-void constrain_columns(const Communicator& comm, sparse::RowMatrix<T> z, double rho, const CpConstraint& constraint, bool bounded,
-                       const WholeColumns* whole) {
+void constrain_columns(const Communicator& comm, sparse::RowMatrix<T> z, double rho, const ColumnConstraint& given) {
+    const auto& constraint = given.constraint;
     if (constraint.kind == CpConstraintKind::column_simplex) return project_columns_to_simplex(comm, z);
-    if (whole != nullptr)
-        whole->transform<T>(z, [](int, std::vector<double>& elements) { project_to_unimodal(elements); });
+    if (constraint.kind == CpConstraintKind::unimodal)
+        given.whole->transform<T>(z, [](int, std::vector<double>& elements) { project_to_unimodal(elements); });
+    else if (constraint.kind == CpConstraintKind::smooth)
+        given.whole->transform<T>(z, [&](int, std::vector<double>& elements) {
+            for (double& x : elements) x *= rho;
+            solve_smooth(given.whole->index(), given.length, rho, constraint.weight, elements);
+        });
     else
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < z.rows; ++i)
             apply_row_constraint(constraint, rho, std::span<T>(z.row(i), static_cast<std::size_t>(z.columns)));
-    if (bounded) bound_columns(comm, z);
+    if (given.bounded) bound_columns(comm, z);
 }
 
 }  // namespace
@@ -130,27 +120,58 @@ void multiply_rows(sparse::RowMatrix<T> rows, const std::vector<T>& matrix) {
         std::vector<T> product(rows.columns);
 #pragma omp for schedule(static)
         for (std::int64_t i = 0; i < rows.rows; ++i) {
-            multiply_row(rows.row(i), matrix, rows.columns, product.data());
+            multiply_row(rows.row(i), matrix.data(), rows.columns, product.data());
             std::copy(product.begin(), product.end(), rows.row(i));
         }
     }
 }
 
-template <class T>
-AdmmMatrix<T>::AdmmMatrix(Gram gram, int columns) {
-    const std::size_t n = columns;
-    double trace = 0;
-    for (std::size_t c = 0; c < n; ++c) trace += gram[c * (n + 1)];
+double admm_rho(double trace, int columns) {
     if (!std::isfinite(trace))
         throw InvalidArgument("the factors of the decomposition have grown beyond all numbers; scale the tensor's values, use a smaller "
                               "rank or a regularization");
-    if (trace > 0) rho = rho_share * trace / static_cast<double>(columns);
+    return trace > 0 ? rho_share * trace / static_cast<double>(columns) : 1;
+}
+
+template <class T>
+AdmmMatrix<T>::AdmmMatrix(Gram gram, int columns) {
+    double trace = 0;
+    for (int c = 0; c < columns; ++c) trace += gram[static_cast<std::size_t>(c) * (static_cast<std::size_t>(columns) + 1)];
+    rho = admm_rho(trace, columns);
+    inverse.resize(gram.size());
+    set(0, std::move(gram), columns);
+}
+
+template <class T>
+AdmmMatrix<T>::AdmmMatrix(double common_rho, std::int64_t rows, int columns)
+    : rho(common_rho), stride(static_cast<std::size_t>(columns) * static_cast<std::size_t>(columns)) {
+    inverse.resize(static_cast<std::size_t>(rows) * stride);
+}
+
+template <class T>
+void AdmmMatrix<T>::set(std::int64_t row, Gram gram, int columns) {
+    const std::size_t n = columns;
     add_to_diagonal(gram, columns, rho);
     const auto lower = linalg::positive_inverse(std::move(gram), columns);
     if (!lower) throw Error("the decomposition has diverged: a Gram matrix is not positive; use a smaller rank or another seed");
-    inverse.resize(n * n);
+    T* const to = inverse.data() + static_cast<std::size_t>(row) * stride;
     for (std::size_t c = 0; c < n; ++c)
-        for (std::size_t r = c; r < n; ++r) inverse[r * n + c] = inverse[c * n + r] = static_cast<T>((*lower)[r + c * n]);
+        for (std::size_t r = c; r < n; ++r) to[r * n + c] = to[c * n + r] = static_cast<T>((*lower)[r + c * n]);
+}
+
+template <class T>
+void improve_row(const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const CpConstraint& constraint, std::int64_t i, T* scratch) {
+    const int columns = rows.factor.columns;
+    T* const x = scratch;
+    T* const v = scratch + columns;
+    for (int step = 1; step <= most_steps; ++step) {
+        solve_row(rows, matrix, i, x, v);
+        for (int c = 0; c < columns; ++c) x[c] = v[c] -= rows.dual.row(i)[c];
+        apply_row_constraint(constraint, matrix.rho, std::span<T>(x, static_cast<std::size_t>(columns)));
+        StepNorms norms;
+        take_step(rows.factor.row(i), rows.dual.row(i), v, x, columns, norms);
+        if (step >= least_steps && norms.is_enough(smallest_typical * rows.typical)) return;
+    }
 }
 
 template <class T>
@@ -164,8 +185,8 @@ void improve_rows(const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const Cp
 }
 
 template <class T>
-void improve_columns(const Communicator& comm, const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const CpConstraint& constraint,
-                     bool bounded, const WholeColumns* whole, const sparse::RowMatrix<T> (&scratch)[2]) {
+void improve_columns(const Communicator& comm, const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const ColumnConstraint& constraint,
+                     const sparse::RowMatrix<T> (&scratch)[2]) {
     const auto& [v, z] = scratch;
     const int columns = rows.factor.columns;
     const double floor = smallest_typical * rows.typical * static_cast<double>(comm.sum(rows.factor.rows));
@@ -175,7 +196,7 @@ void improve_columns(const Communicator& comm, const AdmmRows<T>& rows, const Ad
             solve_row(rows, matrix, i, z.row(i), v.row(i));
             for (int c = 0; c < columns; ++c) z.row(i)[c] = v.row(i)[c] -= rows.dual.row(i)[c];
         }
-        constrain_columns(comm, z, matrix.rho, constraint, bounded, whole);
+        constrain_columns(comm, z, matrix.rho, constraint);
         auto sums = sums_over_rows(v.rows, 3, [&](std::int64_t i, double* sum) {
             StepNorms norms{sum[0], sum[1], sum[2]};
             take_step(rows.factor.row(i), rows.dual.row(i), v.row(i), z.row(i), columns, norms);
@@ -216,8 +237,9 @@ void project_columns_to_simplex(const Communicator& comm, sparse::RowMatrix<T> r
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template struct AdmmMatrix<T>;                                                                                                         \
     template void improve_rows(const AdmmRows<T>&, const AdmmMatrix<T>&, const CpConstraint&);                                             \
-    template void improve_columns(const Communicator&, const AdmmRows<T>&, const AdmmMatrix<T>&, const CpConstraint&, bool,                \
-                                  const WholeColumns*, const sparse::RowMatrix<T>(&)[2]);                                                  \
+    template void improve_row(const AdmmRows<T>&, const AdmmMatrix<T>&, const CpConstraint&, std::int64_t, T*);                            \
+    template void improve_columns(const Communicator&, const AdmmRows<T>&, const AdmmMatrix<T>&, const ColumnConstraint&,                  \
+                                  const sparse::RowMatrix<T>(&)[2]);                                                                       \
     template void project_columns_to_simplex(const Communicator&, sparse::RowMatrix<T>);                                                   \
     template void multiply_rows(sparse::RowMatrix<T>, const std::vector<T>&);
 ARGES_INSTANTIATE(float)

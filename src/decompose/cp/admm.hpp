@@ -11,14 +11,24 @@
 
 namespace arges::decompose {
 
-/// rho = trace(G) / (10 R) and (G + rho I)^-1, row by row.
+/// rho, a tenth of the mean of a diagonal with this trace. Pure.
+/// @throws InvalidArgument unless it is finite
+double admm_rho(double trace, int columns);
+
+/// rho and (G + rho I)^-1, row by row: one for all rows of a factor, or one for each.
 template <class T>
 struct AdmmMatrix {
     double rho = 1;
-    std::vector<T> inverse;
+    std::vector<T> inverse{};
+    std::size_t stride = 0;  ///< from the inverse of a row to that of the next; 0: all rows have the same
 
-    /// @throws InvalidArgument if G has an element that is not finite
+    /// The same G for all rows, and rho of its trace. @throws InvalidArgument if G has an element that is not finite
     AdmmMatrix(Gram gram, int columns);
+    /// One for each row, each of which is still to be set.
+    AdmmMatrix(double common_rho, std::int64_t rows, int columns);
+    void set(std::int64_t row, Gram gram, int columns);
+
+    const T* of_row(std::int64_t row) const { return inverse.data() + static_cast<std::size_t>(row) * stride; }
 };
 
 /// The owned rows of one mode: the factor, its scaled dual variables, which the next call starts from, and the MTTKRP.
@@ -31,13 +41,23 @@ struct AdmmRows {
 /// For constraints on rows: each row stops by itself. Local.
 template <class T>
 void improve_rows(const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const CpConstraint& constraint);
+/// One of them. @param scratch two rows
+template <class T>
+void improve_row(const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const CpConstraint& constraint, std::int64_t row, T* scratch);
+
+/// What the columns of a factor must be.
+struct ColumnConstraint {
+    CpConstraint constraint;
+    bool bounded = false;                 ///< columns have length 1 at most
+    const WholeColumns* whole = nullptr;  ///< of a unimodal or smooth mode
+    std::int64_t length = 0;              ///< of a smooth mode
+};
 
 /// For constraints on columns. Collective.
-/// @param bounded columns have length 1 at most @param whole of a unimodal mode, else null
 /// @param scratch two matrices like the factor
 template <class T>
-void improve_columns(const Communicator& comm, const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const CpConstraint& constraint,
-                     bool bounded, const WholeColumns* whole, const sparse::RowMatrix<T> (&scratch)[2]);
+void improve_columns(const Communicator& comm, const AdmmRows<T>& rows, const AdmmMatrix<T>& matrix, const ColumnConstraint& constraint,
+                     const sparse::RowMatrix<T> (&scratch)[2]);
 
 /// Replaces rows by the nearest ones whose columns sum to 1 over all ranks, without negative elements. Collective.
 template <class T>

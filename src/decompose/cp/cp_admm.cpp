@@ -7,6 +7,7 @@
 #include "base/math.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/cp/admm.hpp"
+#include "decompose/cp/feasible_factors.hpp"
 #include "linalg/small_matrices.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ public:
                      const std::vector<std::int64_t>& lengths)
         : tensor_(tensor), state_(state), regularization_(regularization), constraints_(constraints), lengths_(lengths),
           lambda_is_free_(std::all_of(constraints.begin(), constraints.end(), [](const auto& c) { return fixes_scale(c.kind); })) {
-        check_rows();
+        totals_ = rows_over_ranks(tensor, constraints);
         make_room();
         begin();
     }
@@ -65,18 +66,8 @@ private:
     const Communicator& comm() const { return tensor_.comm(); }
     bool is_kind(int mode, CpConstraintKind kind) const { return constraints_[mode].kind == kind; }
     bool is_bounded(int mode) const { return decompose::is_bounded(constraints_, regularization_, mode); }
+    FactorPlace place_of(int mode) const { return {tensor_.rows(mode), mode, totals_[mode]}; }
     FactorUpdate update(int mode) const { return update_of(constraints_[mode].kind, is_bounded(mode)); }
-
-    void check_rows() {
-        for (int m = 0; m < tensor_.order(); ++m) {
-            totals_.push_back(comm().sum(tensor_.rows(m).owned));
-            if (is_kind(m, CpConstraintKind::orthogonal) && totals_.back() < tensor_.columns())
-                throw InvalidArgument("CP decomposition: " + std::to_string(tensor_.columns()) +
-                                      " orthogonal columns need as many rows, but mode " + std::to_string(m + 1) + " has " +
-                                      std::to_string(totals_.back()) +
-                                      " slices that are not zero; use fewer components, or no such constraint for this mode");
-        }
-    }
 
     void make_room() {
         const std::int64_t columns = tensor_.columns();
@@ -106,7 +97,7 @@ private:
         for (int m = 0; m < tensor_.order(); ++m) {
             if (!fixes_scale(constraints_[m].kind)) continue;
             is_fixed = true;
-            make_feasible(m);
+            make_feasible(comm(), state_.factors.owned(m), constraints_[m].kind, place_of(m));
             refresh(m, nullptr);
         }
         if (is_fixed) {
@@ -132,26 +123,6 @@ private:
         const auto inner = inner_products(last, product);
         const double scale = std::inner_product(inner.begin(), inner.end(), state_.lambda.begin(), 0.0) / model;
         return std::isfinite(scale) && scale != 0 ? std::abs(scale) : 1;
-    }
-
-    void make_feasible(int mode) {
-        auto rows = state_.factors.owned(mode);
-        if (is_kind(mode, CpConstraintKind::orthogonal)) return make_orthogonal(mode);
-        const auto n = static_cast<std::size_t>(rows.columns);
-        const auto positive = [](T x) { return std::max(0.0, static_cast<double>(x)); };
-        auto sums = sums_over_rows(rows.rows, n, [&](std::int64_t i, double* sum) {
-            for (std::size_t c = 0; c < n; ++c) sum[c] += positive(rows.row(i)[c]);
-        });
-        comm().sum(sums.data(), std::ssize(sums));
-        const bool by_row = is_kind(mode, CpConstraintKind::row_simplex);
-        for (std::int64_t i = 0; i < rows.rows; ++i) {
-            T* const row = rows.row(i);
-            const double of_row = std::accumulate(row, row + n, 0.0, [&](double sum, T x) { return sum + positive(x); });
-            for (std::size_t c = 0; c < n; ++c) {
-                const double sum = by_row ? of_row : sums[c];
-                row[c] = static_cast<T>(sum > 0 ? positive(row[c]) / sum : 1 / static_cast<double>(by_row ? rows.columns : totals_[mode]));
-            }
-        }
     }
 
     /// Sums over all ranks of the rows' inner products, by column. Collective.
@@ -203,7 +174,7 @@ private:
         const auto how = update(mode);
         if (how == FactorUpdate::rows || how == FactorUpdate::columns) return run_admm(mode, others, product);
         std::copy_n(product.data, product.rows * product.columns, owned.data);
-        if (how == FactorUpdate::orthogonal) return make_orthogonal(mode);
+        if (how == FactorUpdate::orthogonal) return make_orthogonal(comm(), owned, place_of(mode));
         if (how == FactorUpdate::smooth) return make_smooth(mode, others);
         if (is_kind(mode, CpConstraintKind::l2)) add_to_diagonal(others, tensor_.columns(), constraints_[mode].weight);
         const GramSolver solver(others, tensor_.columns(), rounding);
@@ -217,44 +188,8 @@ private:
         for (std::size_t c = 0; c < n; ++c) rows.typical += state_.factors.gram(mode)[c * (n + 1)] / static_cast<double>(totals_[mode]);
         const AdmmMatrix<T> matrix(others, tensor_.columns());
         if (update(mode) == FactorUpdate::rows) return improve_rows(rows, matrix, constraints_[mode]);
-        const bool is_unimodal = is_kind(mode, CpConstraintKind::unimodal);
-        improve_columns<T>(comm(), rows, matrix, constraints_[mode], is_bounded(mode), is_unimodal ? &*whole_[mode] : nullptr,
-                           {matrix_of(scratch_[0], owned.rows), matrix_of(scratch_[1], owned.rows)});
-    }
-
-    /// Replaces the rows M by M (M^T M)^(-1/2), again until that is orthogonal to rounding. Where M has not the full rank, small numbers,
-    /// the same for any distribution, are added.
-    void make_orthogonal(int mode) {
-        constexpr int most_rounds = 10;
-        constexpr double noise = std::is_same_v<T, float> ? 1e-2 : 1e-4, cut = 100 * rounding;
-        const auto rows = state_.factors.owned(mode);
-        const std::size_t n = rows.columns;
-        for (int round = 0; round < most_rounds; ++round) {
-            Gram gram;
-            comm().agree([&] { gram = gram_of<T>(rows); });
-            sum_over_ranks(comm(), gram);
-            double distance = 0;
-            for (std::size_t i = 0; i < gram.size(); ++i) distance = std::max(distance, std::abs(gram[i] - (i % (n + 1) == 0 ? 1 : 0)));
-            if (distance <= 20 * rounding) return;
-            const auto [values, vectors] = linalg::symmetric_eigen(gram, rows.columns);
-            const double largest = values.back();
-            if (round == 0 && !(values.front() > cut * largest)) {
-                const double scale = largest > 0 ? noise * std::sqrt(largest / static_cast<double>(totals_[mode])) : 1;
-                for (std::int64_t i = 0; i < rows.rows; ++i)
-                    for (int c = 0; c < rows.columns; ++c)
-                        rows.row(i)[c] += static_cast<T>(scale * (start_value(1, mode, tensor_.rows(mode).index[i], c) - 0.5));
-                continue;
-            }
-            std::vector<T> root(n * n, T(0));
-            for (std::size_t r = 0; r < n; ++r)
-                for (std::size_t c = 0; c < n; ++c) {
-                    double sum = 0;
-                    for (std::size_t e = 0; e < n; ++e)
-                        sum += vectors[r + e * n] * vectors[c + e * n] / std::sqrt(std::max(values[e], cut * cut * largest));
-                    root[r * n + c] = static_cast<T>(sum);
-                }
-            multiply_rows(rows, root);
-        }
+        const ColumnConstraint of_columns{constraints_[mode], is_bounded(mode), whole_[mode] ? &*whole_[mode] : nullptr, lengths_[mode]};
+        improve_columns<T>(comm(), rows, matrix, of_columns, {matrix_of(scratch_[0], owned.rows), matrix_of(scratch_[1], owned.rows)});
     }
 
     /// Solves A G + weight D^T D A = M for A, which is M before: with G = Q S Q^T the columns of A Q do not depend on each other.

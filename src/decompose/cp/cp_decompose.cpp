@@ -165,11 +165,20 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     const std::vector all_weights{weights};
     const CollectiveCall call(whole.world->movement_communicator(), "cp_decompose", whole, decompose::digest_of(given),
                               ModelArgument{start}, TensorArguments{all_weights});
+    const auto asked = with_missing(given, weights);
+    whole.comm().agree([&] {
+        decompose::check_cp_options(asked);
+        decompose::check_constraints(asked, tensor.order());
+        if (tensor.order() < 2) throw InvalidArgument(whole.title() + " has one mode; a CP decomposition needs at least two");
+        sparse::parse_format(asked.format);
+        if (asked.pairwise_perturbation)
+            throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
+        check_start(tensor.lengths(), asked.rank, start);
+    });
     std::optional<SparseTensor<T>> known;
     decompose::KnownWeights<T> of_known;
     if (weights) {
-        const auto bytes = [](const SparseTensor<T>& of) { return of.local_nonzeros() * (of.order() * 8 + std::int64_t{sizeof(T)}); };
-        of_known.held = bytes(*weights) + (gives_up ? 0 : bytes(tensor));
+        of_known.held = state_of(*weights, "cp_decompose").bytes() + (gives_up ? 0 : whole.bytes());
         of_known.finding = masked_memory(tensor, *weights);
         known.emplace(masked(tensor, *weights));
         of_known.values = positive_values(*weights);
@@ -177,18 +186,11 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     auto& source = weights ? *known->state() : whole;
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;
-    const auto options = decompose::with_starts(with_missing(given, weights), tensor.lengths().size(), nonzeros, start != nullptr);
+    const auto options = decompose::with_starts(asked, tensor.lengths().size(), nonzeros, start != nullptr);
     comm.agree([&] {
-        decompose::check_cp_options(options);
-        decompose::check_constraints(options, tensor.order());
         if (nonzeros == 0)
             throw InvalidArgument(whole.title() + " has no " + (weights ? "elements with a weight" : "nonzeros") +
                                   "; there is nothing to decompose");
-        if (tensor.order() < 2) throw InvalidArgument(whole.title() + " has one mode; a CP decomposition needs at least two");
-        sparse::parse_format(options.format);
-        if (options.pairwise_perturbation)
-            throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
-        check_start(tensor.lengths(), options.rank, start);
         decompose::check_groups(options, comm.size(), weights != nullptr);
     });
     if (const auto groups = weights ? std::nullopt : decompose::rank_groups<T>(tensor, gives_up, options))

@@ -5,6 +5,8 @@
 #include "base/stopwatch.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/row_equations.hpp"
+#include "decompose/cp/constrained_rows.hpp"
+#include "decompose/cp/constraints.hpp"
 #include "decompose/cp/element_operator.hpp"
 #include "decompose/cp/known_block.hpp"
 #include "decompose/cp/row_loss.hpp"
@@ -23,32 +25,41 @@ namespace arges::decompose {
 
 namespace {
 
+/// Rows of slices without elements are between those of their neighbours.
+bool needs_empty_slices(const CpOptions& options, const std::vector<CpConstraint>& constraints) {
+    return options.missing && std::ranges::any_of(constraints, [](const auto& one) {
+               return one.kind == CpConstraintKind::smooth || one.kind == CpConstraintKind::unimodal;
+           });
+}
+
 /// @throws InvalidArgument for what elements of a sparse tensor cannot be decomposed by
-void check_for_elements(const std::string& title, const CpOptions& options) {
+void check_for_elements(const std::string& title, const CpOptions& options, const std::vector<CpConstraint>& constraints) {
     const bool has_sum = options.loss.kind == LossKind::gaussian || options.loss.kind == LossKind::poisson;
     if (!options.missing && options.algorithm == CpAlgorithm::opt && !has_sum)
         throw InvalidArgument("CP decomposition: the elements of " + title + " that are not stored are zeros, over which the loss " +
                               to_string(options.loss) + " has no sum in closed form; use sgd, or say that they are missing");
-    if (!options.constraints.empty())
-        throw InvalidArgument(
-            "CP decomposition: constraints are for tensors of which all elements are known, or for dense ones; leave them out, "
-            "or use nonnegative");
+    if (!constraints.empty() && std::ranges::all_of(constraints, [](const auto& one) { return fixes_scale(one.kind); }))
+        throw InvalidArgument("CP decomposition: with missing elements of a sparse tensor, one factor at least must be free to have the "
+                              "scale of the tensor; leave the constraint of a mode out, or make it nonnegative");
     const auto& distribution = options.distribution;
-    if (options.algorithm != CpAlgorithm::sgd) return;
+    if (!needs_empty_slices(options, constraints) && options.algorithm != CpAlgorithm::sgd) return;
     if ((distribution != "auto" && distribution != "coarse-allgather") || !options.partition_file.empty() || !options.grid.empty() ||
         !options.policy.empty())
-        throw InvalidArgument("CP decomposition: sgd has the distribution coarse-allgather; leave out others, grid, policy and partition "
-                              "files");
+        throw InvalidArgument(std::string("CP decomposition: ") +
+                              (options.algorithm == CpAlgorithm::sgd ? "sgd has" : "smooth and unimodal factors of tensors with missing elements have") +
+                              " the distribution coarse-allgather; leave out others, grid, policy and partition files");
 }
 
 template <class T>
-CpIterations<T> element_iterations(ElementOperator<T>& op, const KnownElements& known, const CpOptions& options) {
+CpIterations<T> element_iterations(ElementOperator<T>& op, const KnownElements& known, const CpOptions& options,
+                                   const std::vector<CpConstraint>& constraints, const std::vector<std::int64_t>& lengths) {
     return [&](CpState<T>& state, const IterationOptions& iteration, const AfterIteration& after) {
         if (options.algorithm == CpAlgorithm::opt) {
             const auto objective = element_objective(op, state.factors, known, !options.missing, options.regularization);
             return run_loss(*objective, op, state, options.max_iterations, after);
         }
         if (options.algorithm == CpAlgorithm::sgd) return run_sgd(op, state, known, !options.missing, options.seed, iteration, after);
+        if (!constraints.empty()) return run_constrained_rows(op, state, known, iteration, constraints, lengths, after);
         run_rows(op, state, known, options.algorithm == CpAlgorithm::nonnegative, iteration, after);
     };
 }
@@ -77,7 +88,8 @@ void fill_figures(const ElementOperator<T>& op, const ChosenDistribution& chosen
 }  // namespace
 
 std::string element_distribution(const CpOptions& options, std::int64_t ranks) {
-    if (options.algorithm == CpAlgorithm::sgd) return "coarse-allgather";
+    const bool is_smooth = needs_empty_slices(options, options.constraints);
+    if (options.algorithm == CpAlgorithm::sgd || is_smooth) return "coarse-allgather";
     if (options.distribution != "auto" || !options.partition_file.empty() || !options.grid.empty() || !options.policy.empty())
         return options.distribution;
     return options.algorithm == CpAlgorithm::opt || ranks == 1 ? "medium" : "coarse";
@@ -87,7 +99,8 @@ template <class T>
 CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<T>* weights, const CpTask<T>& task) {
     const auto& comm = source.comm();
     const auto& options = task.options;
-    comm.agree([&] { check_for_elements(task.title, options); });
+    const auto constraints = constraints_of(options, static_cast<int>(task.lengths.size()));
+    comm.agree([&] { check_for_elements(task.title, options, constraints); });
     double zeros = options.missing ? 0 : 1;
     for (auto length : task.lengths) zeros *= static_cast<double>(length);
     const auto stored = source.pattern()->total;
@@ -97,7 +110,8 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<
     Stopwatch watch;
     auto request = request_of(options, options.rank);
     request.distribution = element_distribution(options, comm.size());
-    request.empty_slices = !options.missing && has_rows_of_zeros(options.loss.kind);
+    request.empty_slices =
+        options.missing ? needs_empty_slices(options, constraints) : has_rows_of_zeros(options.loss.kind);
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
     auto distributed = distribute_tensor<T>(source, gives_up, request, weights ? &weights->values : nullptr);
     const auto& share = distributed.share;
@@ -108,7 +122,7 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<
                          "use more ranks, fewer components", model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const int batches = options.algorithm == CpAlgorithm::sgd ? sgd_batches(stored) : 1;
     ElementOperator<T> op(comm, std::move(distributed.nonzeros), options.rank, batches, options.seed);
-    return run_cp<T>(op, task, watch, element_iterations(op, known, options),
+    return run_cp<T>(op, task, watch, element_iterations(op, known, options, constraints, task.lengths),
                      [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t) {
                          result.forecast_bytes = forecast;
                          result.known = static_cast<std::int64_t>(known.elements);
@@ -195,7 +209,9 @@ MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options
     if (folds)
         tally.hold(row_updates_memory(share, is_rows ? RowEquations::packed_count(share.columns) : RowLoss::packed_count(share.columns)));
     if (!share.owned.empty()) tally.pass(share.owned[0] * number);  // losses of rows
-    tally.add(factors_memory({share.rows, share.owned}, options, share.value_bytes, threads, elements.held()));
+    if (const auto constraints = constraints_of(options, share.order()); !constraints.empty())
+        tally.hold(constrained_rows_memory(share, constraints, options.regularization));
+    tally.add(factors_memory({share.rows, share.owned, share.lengths, share.ranks}, options, share.value_bytes, threads, elements.held()));
     return tally;
 }
 

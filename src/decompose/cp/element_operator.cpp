@@ -37,19 +37,12 @@ public:
             data_.start_expand(m, factors.matrix(m));
             factors.make_gram(data_, m);
             data_.finish_expand(m);
-            if (m + 1 == data_.order()) note_fit();
+            if (m + 1 == data_.order()) note_fit(data_, state_, known_);
             state_.lambda = factors.unit_columns(m);
         }
     }
 
 private:
-    void note_fit() {
-        auto sums = fit_sums(data_.by_row(0).elements, state_.factors.views());
-        data_.comm().sum(&sums.residual, 1);
-        state_.loss = sums.residual;
-        state_.fit = known_.fit(sums.residual);
-    }
-
     ElementOperator<T>& data_;
     CpState<T>& state_;
     const KnownElements& known_;
@@ -223,6 +216,14 @@ ModelSums model_sums_of(ElementOperator<T>& data, Factors<T>& factors, bool with
 }
 
 template <class T>
+void note_fit(ElementOperator<T>& data, CpState<T>& state, const KnownElements& known) {
+    auto sums = fit_sums(data.by_row(0).elements, state.factors.views());
+    data.comm().sum(&sums.residual, 1);
+    state.loss = sums.residual;
+    state.fit = known.fit(sums.residual);
+}
+
+template <class T>
 void run_rows(ElementOperator<T>& data, CpState<T>& state, const KnownElements& known, bool is_nonnegative, const IterationOptions& options,
               const AfterIteration& after) {
     RowAlternation<T> alternation(data, state, known, is_nonnegative, options.regularization);
@@ -242,6 +243,7 @@ std::unique_ptr<LossObjective<T>> element_objective(ElementOperator<T>& data, Fa
     template class ElementOperator<T>;                                                                                                     \
     template ModelSums model_sums_of(ElementOperator<T>&, Factors<T>&, bool);                                                              \
     template std::vector<std::vector<double>> column_sums(const Communicator&, Factors<T>&);                                               \
+    template void note_fit(ElementOperator<T>&, CpState<T>&, const KnownElements&);                                                        \
     template void run_rows(ElementOperator<T>&, CpState<T>&, const KnownElements&, bool, const IterationOptions&, const AfterIteration&);  \
     template std::unique_ptr<LossObjective<T>> element_objective(ElementOperator<T>&, Factors<T>&, const KnownElements&, bool, double);
 ARGES_INSTANTIATE(float)

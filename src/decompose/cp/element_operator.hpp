@@ -47,6 +47,10 @@ ModelSums model_sums_of(ElementOperator<T>& data, Factors<T>& factors, bool with
 template <class T>
 std::vector<std::vector<double>> column_sums(const Communicator& comm, Factors<T>& factors);
 
+/// Notes the sum of the squares of the residuals of the stored elements and the fit; columns have their weights. Collective.
+template <class T>
+void note_fit(ElementOperator<T>& data, CpState<T>& state, const KnownElements& known);
+
 /// Alternating least squares row by row, or without negative elements, over the stored elements only. Collective.
 /// @throws Error where the iteration diverges
 template <class T>

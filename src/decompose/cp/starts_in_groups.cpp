@@ -38,7 +38,7 @@ RankGroups grouped(const WorldState& world, std::int64_t count, std::int64_t fre
 /// Bytes of the tensor on this rank.
 template <class T>
 std::int64_t original_bytes(const SparseTensor<T>& tensor) {
-    return tensor.local_nonzeros() * (tensor.order() * std::int64_t{sizeof(std::int64_t)} + std::int64_t{sizeof(T)});
+    return state_of(tensor, "cp_decompose").bytes();
 }
 template <class T>
 std::int64_t original_bytes(const Tensor<T>&) {

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/dense/tensor_state.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "interface/sparse/sparse_tensor_merge.hpp"
 #include "interface/world/call_arguments.hpp"
 #include "interface/world/world_state.hpp"
@@ -126,6 +127,10 @@ SparseTensor<T> masked(const SparseTensor<T>& tensor, const SparseTensor<T>& mas
     check_mask(tensor, mask, [&](auto&& check) { std::ranges::for_each(mask.local_values(), check); });
     if (!mask.symmetry().trivial())
         throw InvalidArgument("masked: the mask has symmetry, with which not all of its elements are stored; use with_symmetry({}) of it");
+    auto& world = *tensor.world().state();
+    world.require_everywhere(world.most(masked_memory(tensor, mask)) - state_of(tensor, "masked").pattern()->held() -
+                                 state_of(mask, "masked").pattern()->held(),
+                             state_of(tensor, "masked").title() + ": the elements of a mask");
     SparseTensor<T> result = mask;
     result.drop();
     std::vector<std::int64_t> tuples(result.local_nonzeros() * result.order());
@@ -140,9 +145,9 @@ SparseTensor<T> masked(const SparseTensor<T>& tensor, const SparseTensor<T>& mas
 
 template <class T>
 std::int64_t masked_memory(const SparseTensor<T>& tensor, const SparseTensor<T>& mask) {
-    const std::int64_t indices = tensor.order() * std::int64_t{sizeof(std::int64_t)}, element = indices + std::int64_t{sizeof(T)};
+    const auto &whole = state_of(tensor, "masked"), &known = state_of(mask, "masked");
     // The tensor, which moves to where its elements are found; the mask, and the result; tuples, which move there, and values.
-    return 3 * tensor.local_nonzeros() * element + mask.local_nonzeros() * (2 * element + 3 * indices + 2 * std::int64_t{sizeof(T)});
+    return 3 * whole.bytes() + 4 * known.bytes() + SparsePattern::bytes(known.order(), known.count());
 }
 
 std::int64_t known_elements_memory(std::int64_t elements, int order, std::int64_t element_bytes) {

@@ -32,6 +32,8 @@ public:
     const std::shared_ptr<const SparsePattern>& pattern() const { return pattern_; }
     /// Nonzeros of this rank.
     std::int64_t count() const { return values_.count(); }
+    /// Bytes of them, with their indices.
+    std::int64_t bytes() const { return SparsePattern::bytes(order(), count()) + count() * kernels->size; }
     /// Values on this rank, in the order of the pattern.
     const SparseValues& values() const { return values_; }
     /// Likewise, to be changed in place.
