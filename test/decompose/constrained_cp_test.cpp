@@ -405,7 +405,8 @@ TEST(ConstrainedCp, FindsMissingElements) {
         options.starts = 6;
         const auto result = cp_decompose(stored<double>(world, 0, {0.5}), options);
         const auto factors = scaled(factors_of(result.model), result.model.lambda(), 0);
-        EXPECT_LT(std::sqrt(squared_residual(factors, planted_rank, 0)), 0.03 * norm_of_planted(0)) << to_string(kind) << " fit " << result.fit;
+        EXPECT_LT(std::sqrt(squared_residual(factors, planted_rank, 0)), 0.03 * norm_of_planted(0))
+            << to_string(kind) << " fit " << result.fit;
     }
 }
 

@@ -3,7 +3,6 @@
 // columns, where |A K^T| does not depend on A, so that the polar factor of the MTTKRP is the best (Procrustes problem).
 #include "decompose/cp/cp_admm.hpp"
 
-#include "arges/error.hpp"
 #include "base/math.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/cp/admm.hpp"

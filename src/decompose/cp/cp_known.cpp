@@ -45,9 +45,10 @@ void check_for_elements(const std::string& title, const CpOptions& options, cons
     if (!needs_empty_slices(options, constraints) && options.algorithm != CpAlgorithm::sgd) return;
     if ((distribution != "auto" && distribution != "coarse-allgather") || !options.partition_file.empty() || !options.grid.empty() ||
         !options.policy.empty())
-        throw InvalidArgument(std::string("CP decomposition: ") +
-                              (options.algorithm == CpAlgorithm::sgd ? "sgd has" : "smooth and unimodal factors of tensors with missing elements have") +
-                              " the distribution coarse-allgather; leave out others, grid, policy and partition files");
+        throw InvalidArgument(
+            std::string("CP decomposition: ") +
+            (options.algorithm == CpAlgorithm::sgd ? "sgd has" : "smooth and unimodal factors of tensors with missing elements have") +
+            " the distribution coarse-allgather; leave out others, grid, policy and partition files");
 }
 
 template <class T>
@@ -110,8 +111,7 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<
     Stopwatch watch;
     auto request = request_of(options, options.rank);
     request.distribution = element_distribution(options, comm.size());
-    request.empty_slices =
-        options.missing ? needs_empty_slices(options, constraints) : has_rows_of_zeros(options.loss.kind);
+    request.empty_slices = options.missing ? needs_empty_slices(options, constraints) : has_rows_of_zeros(options.loss.kind);
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
     auto distributed = distribute_tensor<T>(source, gives_up, request, weights ? &weights->values : nullptr);
     const auto& share = distributed.share;

@@ -20,8 +20,9 @@ std::vector<std::int64_t> rows_over_ranks(const CpData<T>& data, const std::vect
     for (int m = 0; m < data.order(); ++m) {
         totals.push_back(data.comm().sum(data.rows(m).owned));
         if (constraints[m].kind == CpConstraintKind::orthogonal && totals.back() < data.columns())
-            throw InvalidArgument("CP decomposition: " + std::to_string(data.columns()) + " orthogonal columns need as many rows, but mode " +
-                                  std::to_string(m + 1) + " has " + std::to_string(totals.back()) +
+            throw InvalidArgument("CP decomposition: " + std::to_string(data.columns()) +
+                                  " orthogonal columns need as many rows, but mode " + std::to_string(m + 1) + " has " +
+                                  std::to_string(totals.back()) +
                                   " slices that are not zero; use fewer components, or no such constraint for this mode");
     }
     return totals;

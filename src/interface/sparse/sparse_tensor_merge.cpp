@@ -108,32 +108,27 @@ std::vector<std::size_t> suspects(const Communicator& comm, const sparse::Nonzer
 MergeReport judge(AnyNonzeros& x, const std::vector<std::int64_t>& numbers, const Join& join, std::vector<std::uint8_t>& gone) {
     std::vector<std::size_t> sequence(numbers.size());
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-    std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
-        for (const auto& column : x.indices)
-            if (column[a] != column[b]) return column[a] < column[b];
-        return numbers[a] < numbers[b];
-    });
-    gone.resize(numbers.size());
+    std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) { return numbers[a] < numbers[b]; });
+    gone.assign(numbers.size(), 0);
     const MovedValues values(x);
     MergeReport report;
-    std::size_t keeper = 0;
-    for (std::size_t k = 0; k < sequence.size(); ++k) {
+    FirstPlaces table(sequence.size());
+    const auto hash_of = [&](std::size_t k) { return coordinate_hash(x.indices, sequence[k]); };
+    visit_in_batches(sequence.size(), table, hash_of, [&](std::size_t k, std::uint64_t hash) {
         const auto i = sequence[k];
-        gone[i] = k > 0 && equal_coordinates(x, keeper, x, i) ? 1 : 0;
-        if (gone[i] == 0) {
-            keeper = i;
-            continue;
-        }
+        const auto keeper = table.find(hash, i, [&](std::size_t j) { return equal_coordinates(x, i, x, j); });
+        if (keeper == i) return true;
+        gone[i] = 1;
         ++report.duplicates;
         if (join) {
             join(values.at(keeper), values.at(i));
-            continue;
+        } else if (report.second < 0) {
+            report.first = numbers[keeper];
+            report.second = numbers[i];
+            report.where = coordinate(x, i);
         }
-        if (report.second >= 0 && report.second < numbers[i]) continue;
-        report.first = numbers[keeper];
-        report.second = numbers[i];
-        report.where = coordinate(x, i);
-    }
+        return true;
+    });
     return report;
 }
 
@@ -311,7 +306,7 @@ MemoryTally merging_memory(std::int64_t ranks, int order, std::int64_t value_byt
     tally.hold(-tally.held());
     // What shares its coordinate, perhaps, is looked at once more, with its numbers, and in the worst case by one rank.
     const auto suspects = 2 * duplicates, nonzero = order * std::int64_t{sizeof(std::int64_t)} + value_bytes;
-    tally.pass(suspects * (2 * place + 2 * (nonzero + 2 * place + 2 * rank) + 4 * place));
+    tally.pass(suspects * (2 * place + 2 * (nonzero + 2 * place + 2 * rank) + 3 * place) + FirstPlaces::bytes(suspects));
     return tally;
 }
 
