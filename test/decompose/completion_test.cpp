@@ -450,6 +450,19 @@ TEST(Completion, SolvesSingularEquations) {
     EXPECT_LT(result.rmses.back(), 1e-5);
 }
 
+/// Elements that are all the same number have no variance; the regularization is in units of that number then.
+TEST(Completion, RegularizesEqualElements) {
+    const World world;
+    auto equal = random_sparse(3);
+    std::vector<double> errors;
+    for (const double value : {1.0, -0.1, 300.0}) {
+        std::ranges::fill(equal.values, value);
+        errors.push_back(complete(tensor_of(world, equal), small(CompletionAlgorithm::als, 3, 0.2)).rmse / std::abs(value));
+        EXPECT_GT(errors.back(), 0.01);
+        EXPECT_NEAR(errors.back(), errors.front(), 1e-9);
+    }
+}
+
 /// With a regularization that is larger than all elements the model becomes zero, and that is no error.
 TEST(Completion, GoesToZeroUnderLargeRegularization) {
     const World world;

@@ -137,7 +137,10 @@ Baseline<T> take_baseline(const Communicator& comm, decompose::Distributed<T>& n
     result.has_biases = are_asked || (may_be && of_mean - of_biases > 2 * by_chance);
     if (result.has_biases) decompose::subtract_biases(nonzeros, found.biases);
     found.squares = result.has_biases ? of_biases : decompose::squares_beyond(comm, nonzeros, decompose::Biases<T>{});
+    constexpr double rounding = 1e-12;
+    const double mean_squared = result.fitted_mean * result.fitted_mean;
     found.variance = (result.has_biases ? of_biases : of_mean) / elements;
+    if (found.variance <= rounding * mean_squared) found.variance = mean_squared;
     return found;
 }
 
