@@ -121,7 +121,8 @@ using CompletionProgress = std::function<void(const CompletionIteration&, const 
 ///
 /// Regularization: a row of n elements adds lambda n s times the sum of its squares (Zhou, Wilkinson, Schreiber, Pan, *Large-scale parallel
 /// collaborative filtering for the Netflix prize*, AAIM 2008), with s = v^(1 - 1 / order) for the variance v of the elements, or what
-/// biases leave of it; if that is 0, the square of their mean. So one lambda serves for dense and sparse data in any unit: usual ones are 0.01 to 0.3. For exact data it is 0.
+/// biases leave of it; if that is 0, the square of their mean. So one lambda serves for dense and sparse data in any unit: usual ones are
+/// 0.01 to 0.3. For exact data it is 0.
 ///
 /// Algorithms (Smith, Park, Karypis, *An exploration of optimization algorithms for high performance tensor completion*, SC16; Karlsson,
 /// Kressner, Uschmajew, *Parallel algorithms for tensor completion in the CP format*, Parallel Computing 57, 2016; Singh, Zhang, Wu, Zhang,
