@@ -47,12 +47,6 @@ public:
         note_fit(data_, state_, known_);
     }
 
-    /// Columns that may be scaled get length 1; lambda the lengths.
-    void finish() {
-        for (int m = 0; m < data_.order(); ++m)
-            if (!fixes_scale(constraints_[m].kind)) multiply_into(state_.lambda, state_.factors.unit_columns(m));
-    }
-
 private:
     const Communicator& comm() const { return data_.comm(); }
     bool is_bounded(int mode) const { return decompose::is_bounded(constraints_, regularization_, mode); }
@@ -234,7 +228,7 @@ void run_constrained_rows(ElementOperator<T>& data, CpState<T>& state, const Kno
         sweep.iterate();
         if (!after(it, state.fit)) break;
     }
-    sweep.finish();
+    move_lengths_to_lambda(state, constraints);
 }
 
 std::int64_t constrained_rows_memory(const SparseShare& share, const std::vector<CpConstraint>& constraints, double regularization) {

@@ -53,12 +53,6 @@ public:
         return fit_of(tensor_.norm_squared(), model, inner);
     }
 
-    /// Columns that may be scaled get length 1; lambda the lengths.
-    void finish() {
-        for (int m = 0; m < tensor_.order(); ++m)
-            if (!fixes_scale(constraints_[m].kind)) multiply_into(state_.lambda, state_.factors.unit_columns(m));
-    }
-
 private:
     static constexpr double rounding = std::numeric_limits<T>::epsilon();
 
@@ -250,7 +244,7 @@ void run_constrained(CpOperator<T>& tensor, CpState<T>& state, const IterationOp
     ConstrainedSweep<T> sweep(tensor, state, options.regularization, constraints, lengths);
     alternate<T>(
         tensor, state, options, after, [&] { return sweep.iterate(); }, true);
-    sweep.finish();
+    move_lengths_to_lambda(state, constraints);
 }
 
 std::int64_t constrained_memory(const ConstrainedRows& rows, const std::vector<CpConstraint>& constraints, double regularization,

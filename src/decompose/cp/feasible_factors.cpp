@@ -81,10 +81,17 @@ void make_orthogonal(const Communicator& comm, sparse::RowMatrix<T> rows, const 
     }
 }
 
+template <class T>
+void move_lengths_to_lambda(CpState<T>& state, const std::vector<CpConstraint>& constraints) {
+    for (int m = 0; m < state.factors.order(); ++m)
+        if (!fixes_scale(constraints[m].kind)) multiply_into(state.lambda, state.factors.unit_columns(m));
+}
+
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template std::vector<std::int64_t> rows_over_ranks(const CpData<T>&, const std::vector<CpConstraint>&);                                \
     template void make_feasible(const Communicator&, sparse::RowMatrix<T>, CpConstraintKind, const FactorPlace&);                          \
-    template void make_orthogonal(const Communicator&, sparse::RowMatrix<T>, const FactorPlace&);
+    template void make_orthogonal(const Communicator&, sparse::RowMatrix<T>, const FactorPlace&);                                          \
+    template void move_lengths_to_lambda(CpState<T>&, const std::vector<CpConstraint>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "decompose/cp/constraints.hpp"
+#include "decompose/cp/cp_als.hpp"
 #include "decompose/cp/cp_operator.hpp"
 
 #include <cstdint>
@@ -29,5 +30,9 @@ void make_feasible(const Communicator& comm, sparse::RowMatrix<T> rows, CpConstr
 /// the same for any distribution, are added. Collective.
 template <class T>
 void make_orthogonal(const Communicator& comm, sparse::RowMatrix<T> rows, const FactorPlace& place);
+
+/// Columns that may be scaled get length 1; lambda, 1 before or that of all modes, their lengths. Local.
+template <class T>
+void move_lengths_to_lambda(CpState<T>& state, const std::vector<CpConstraint>& constraints);
 
 }  // namespace arges::decompose
