@@ -150,18 +150,24 @@ using CompletionProgress = std::function<void(const CompletionIteration&, const 
 /// @param progress   called on every rank after each iteration: any function that can be called as a CompletionProgress
 /// @param start      a model to start from instead of a random one, of the same lengths and rank; nullptr: none
 /// @param validation elements to hold out, of the same lengths, instead of CompletionOptions::holdout; nullptr: none
+/// @param weights    w, of the elements' squared residuals, of the same lengths: stored elements without one, or with 0, are unknown, too.
+///                   They are divided by the mean of those of the fitted elements, so that equal ones are as none; then an element counts
+///                   as often as its weight says in means, biases, errors and the regularization's part, w for n. Elements of
+///                   `validation` count once. nullptr: none
 /// @throws InvalidArgument for options that do not fit together, for biases that the start has otherwise, for a tensor without elements,
 /// with zeros only or with an element that is
-///         not finite; OutOfMemory; Error where the iteration diverges
+///         not finite, for weights that are not numbers from 0 on; OutOfMemory; Error where the iteration diverges
 template <class T>
 CompletionResult<T>
 complete(const SparseTensor<T>& tensor, const CompletionOptions& options, const std::type_identity_t<CompletionProgress<T>>& progress = {},
-         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<SparseTensor<T>>* validation = nullptr);
+         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<SparseTensor<T>>* validation = nullptr,
+         const std::type_identity_t<SparseTensor<T>>* weights = nullptr);
 /// The same; the tensor has no elements afterwards, which saves their memory during the iterations.
 template <class T>
 CompletionResult<T>
 complete(SparseTensor<T>&& tensor, const CompletionOptions& options, const std::type_identity_t<CompletionProgress<T>>& progress = {},
-         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<SparseTensor<T>>* validation = nullptr);
+         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<SparseTensor<T>>* validation = nullptr,
+         const std::type_identity_t<SparseTensor<T>>* weights = nullptr);
 
 /// A completion that was tried.
 struct CompletionTrial {
@@ -187,9 +193,11 @@ struct CompletionChoice {
 /// @param options  all others; `stop` ends the trials, too
 /// @param chooses_rank, chooses_regularization  what to choose
 /// @param progress called on every rank after each trial
+/// @param weights  as of complete()
 /// @throws as complete()
 template <class T>
 CompletionChoice choose_completion(const SparseTensor<T>& tensor, const CompletionOptions& options, bool chooses_rank,
-                                   bool chooses_regularization, const std::function<void(const CompletionTrial&)>& progress = {});
+                                   bool chooses_regularization, const std::function<void(const CompletionTrial&)>& progress = {},
+                                   const std::type_identity_t<SparseTensor<T>>* weights = nullptr);
 
 }  // namespace arges

@@ -51,7 +51,7 @@ struct TuckerOptions {
     double seconds = 0;            ///< hooi: as CpOptions::seconds
     /// Elements of a dense tensor that are NaN, or of a sparse one that are not stored, are unknown: hooi, with ranks, fills them with
     /// those of the model after each iteration, those of a sparse tensor without a dense array. Norms and errors are those of known
-    /// elements.
+    /// elements, with their weights where there are some: |X|^2 is the sum of w x^2.
     bool missing = false;
 };
 
@@ -141,17 +141,23 @@ using TuckerProgress = std::function<void(int number, double fit)>;
 /// @param progress called on every rank after each iteration
 /// @param start    factors to start from instead of random ones, of the same lengths and ranks; with relative_error ranks are those to
 ///                 begin with
+/// @param weights  w, of the elements' squared residuals, of the same lengths: elements with a weight above 0 are known, zeros of the
+///                 tensor too, others are unknown, as with TuckerOptions::missing; see masked(). After each iteration an element is
+///                 m + w / w_max (x - m), with m of the model, which makes the weighted sum smaller (Kiers, Psychometrika 62, 1997), the
+///                 more slowly the more the weights differ. nullptr: none
 /// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, or whose product over all modes but
 /// one is over 4096; for a method other than hooi and nonnegative, or a start of the latter; for a relative error below 1e-6 (float: 1e-3),
-/// or that no core of such ranks meets; OutOfMemory
+/// or that no core of such ranks meets; for weights that are not numbers from 0 on, or on another world; OutOfMemory
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
-                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr);
+                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr,
+                                 const std::type_identity_t<SparseTensor<T>>* weights = nullptr);
 
 /// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
 template <class T>
 TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
-                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr);
+                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr,
+                                 const std::type_identity_t<SparseTensor<T>>* weights = nullptr);
 
 /// Tucker decomposition of a dense tensor. It stays as it is; st_hosvd needs memory for one tensor more only if the first mode
 /// is spread over ranks.
@@ -166,12 +172,14 @@ TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& 
 /// @param options  into what, and how
 /// @param progress called on every rank after each iteration of hooi
 /// @param start    hooi: factors to start from instead of those of st_hosvd, of the same lengths and ranks
+/// @param weights  as of a sparse tensor
 /// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, for neither ranks nor a relative
 /// error, or for a tensor with zeros
 ///         only or with elements that are not finite; OutOfMemory
 template <class T>
 TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
-                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr);
+                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr,
+                                 const std::type_identity_t<Tensor<T>>* weights = nullptr);
 
 /// The elements begin <= index < end of a model as a new tensor: a fiber, a slice, any block; without ranges, all of them. What
 /// is not wanted is not computed. Collective.

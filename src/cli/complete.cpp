@@ -1,6 +1,7 @@
 // arges complete FILE: a CP model of the stored elements of a sparse tensor only.
 #include "arges/complete.hpp"
 #include "arges/error.hpp"
+#include "arges/known_elements.hpp"
 #include "base/memory_tally.hpp"
 #include "base/read_number.hpp"
 #include "base/text.hpp"
@@ -33,7 +34,7 @@ const std::map<std::string, CompletionBiases> bias_choices{
     {"auto", CompletionBiases::detect}, {"on", CompletionBiases::on}, {"off", CompletionBiases::off}};
 
 struct CompleteCommand : FileCommand {
-    std::string validation;
+    std::string validation, weights;
     CompletionOptions completion{};
     std::string algorithm = "als", biases = "auto", rank = "10", regularization = "0.1";
     CompletionChoice choice{};  ///< where something was chosen
@@ -124,6 +125,7 @@ nlohmann::ordered_json result_json(const CompleteCommand& command, const ReadSum
     object["held_out"] = result.held_out;
     object["held_out_in_unknown_slices"] = result.unknown;
     object["elements_not_stored"] = "unknown";
+    if (!command.weights.empty()) object["weights"] = command.weights;
     object["seconds_per_iteration"] = result.seconds_per_iteration;
     object["communication_seconds"] = result.communication_seconds;
     object["read_seconds"] = input.seconds;
@@ -161,6 +163,16 @@ std::optional<SparseFile<T>> read_validation(const CompleteCommand& command, con
     return read_sparse<T>(world, command.validation, options);
 }
 
+/// Weights of the elements: of those of a dense tensor that are known, from a dense one. Collective.
+template <class T>
+std::optional<SparseTensor<T>> read_weights(const CompleteCommand& command, FileWork& work, const SparseTensor<T>& tensor, bool is_dense) {
+    if (command.weights.empty()) return {};
+    if (!is_dense) return work.read_beside(tensor, command.weights);
+    ReadReport report;
+    work.steps.show("reading " + command.weights);
+    return SparseTensor<T>(read_known_elements(element_type_of<T>(), work.world, command.weights, MissingElements::nan, report));
+}
+
 /// What to say where a model predicts worse than something simpler does.
 template <class T>
 std::vector<std::string> prediction_warnings(const CompletionResult<T>& result) {
@@ -176,14 +188,15 @@ std::vector<std::string> prediction_warnings(const CompletionResult<T>& result) 
 
 /// Chooses what is to be chosen, and says what was tried. Collective.
 template <class T>
-void choose(CompleteCommand& command, const SparseTensor<T>& tensor, FileWork& work) {
+void choose(CompleteCommand& command, const SparseTensor<T>& tensor, const SparseTensor<T>* weights, FileWork& work) {
     const bool chooses_rank = command.rank == "auto", chooses_regularization = command.regularization == "auto";
     if (!chooses_rank && !chooses_regularization) return;
     auto& options = command.completion;
-    command.choice = choose_completion(tensor, options, chooses_rank, chooses_regularization, [&](const CompletionTrial& trial) {
+    const auto show = [&](const CompletionTrial& trial) {
         work.steps.show(
             fmt::format("rank {}, regularization {:g}: held out {:.6g}", trial.rank, trial.regularization, trial.held_out_rmse));
-    });
+    };
+    command.choice = choose_completion(tensor, options, chooses_rank, chooses_regularization, show, weights);
     work.steps.show("");
     options.rank = command.choice.best.rank;
     options.regularization = command.choice.best.regularization;
@@ -197,13 +210,15 @@ template <class T>
 void read_and_complete(CompleteCommand& command, const Console& console, const World& world, bool is_dense) {
     auto& options = command.completion;
     const auto& output = command.output;
-    command.output.claim(world, {command.file, command.validation, options.partition_file}, options.save_partition);
+    command.output.claim(world, {command.file, command.validation, command.weights, options.partition_file}, options.save_partition);
     FileWork work(world, command, console);
     auto& steps = work.steps;
     auto& forecast = work.forecast;
-    const auto taken = [&](const auto& file) { return file.bytes(options); };
+    const int others = command.weights.empty() ? 0 : 2;  // weights, and copies of both
+    const auto taken = [&](const auto& file) { return file.bytes(options) + others * file.bytes(); };
     auto read = is_dense ? work.read_known<T>(taken) : work.read_sparse<T>(taken);
     const Stopwatch watch;
+    const auto weights = read_weights(command, work, read.tensor, is_dense);
     const auto validation = read_validation<T>(command, world, read.report);
     read.seconds += watch.seconds();
     steps.show("");
@@ -216,9 +231,10 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
         console.out << fmt::format("{}: {} elements{} to hold out\n", command.validation, with_commas(validation->tensor.nonzeros()),
                                    command.duplicates_text(validation->report))
                     << std::flush;
+    if (!command.weights.empty() && !command.json) console.out << weights_text(command.weights) << std::flush;
     print_warnings(console.err, read.warnings);
     options.stop = [&] { return is_interrupted(world); };
-    choose(command, read.tensor, work);
+    choose(command, read.tensor, weights ? &*weights : nullptr, work);
     const auto start = output.start<T>(world);
     options.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
         forecast.expect(command.file, std::max(read.bytes, output.with_saving(bytes, model_bytes, options.rank)));
@@ -233,7 +249,8 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
         output.after_iteration<T>(now.number, model);
     };
     steps.show("distributing elements");
-    const auto result = complete(std::move(read.tensor), options, progress, start.get(), validation ? &validation->tensor : nullptr);
+    const auto result = complete(std::move(read.tensor), options, progress, start.get(), validation ? &validation->tensor : nullptr,
+                                 weights ? &*weights : nullptr);
     steps.show("");
     output.save(result.model, result.best_iteration);
     for (const auto& warning : prediction_warnings(result)) {
@@ -306,6 +323,7 @@ Action declare_complete(CLI::App& app) {
                               ->check(CLI::Range(0.0, 0.999999))
                               ->capture_default_str();
     app.add_option("--validate", command->validation, "file with elements to hold out instead")->excludes(holdout);
+    declare_weights(app, command->weights, "squared residuals");
     app.add_option("--patience", options.patience, "stop when the RMSE of held-out elements has not improved for so many iterations")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();

@@ -64,7 +64,7 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const ReadSummar
                        command.ranks.empty() ? std::to_string(command.cp.rank) : command.ranks, command.cp.seed,
                        command.cp.starts == 1 ? "" : " and on");
     if (!command.weights.empty())
-        out << "weights of " << command.weights << "; elements without a weight are unknown\n";
+        out << weights_text(command.weights);
     else if (command.cp.missing)
         out << (before.is_dense ? "elements that are not a number are unknown\n" : "elements that are not stored are unknown\n");
     else if (!before.is_dense)
@@ -351,9 +351,7 @@ Action declare_cpd(CLI::App& app) {
         ->check(accepted_by([](const std::string& text) { parse_loss(text); }, "LOSS"))
         ->capture_default_str();
     app.add_flag("--missing", cp.missing, "elements that are not stored, of dense tensors NaN, are unknown");
-    app.add_option("--weights,--mask", command->weights,
-                   "tensor of the weights of all elements, as FILE; those without one, or with 0, are unknown")
-        ->excludes(ranks);
+    declare_weights(app, command->weights, "squared residuals or losses")->excludes(ranks);
     command->constraints.declare(app);
     app.add_option("--iterations,--max-iterations", cp.max_iterations, "at most so many")
         ->check(CLI::Range(1, 1000000))

@@ -19,6 +19,13 @@
 
 namespace arges::cli {
 
+CLI::Option* declare_weights(CLI::App& app, std::string& file, const std::string& of) {
+    return app.add_option("--weights,--mask", file,
+                          "tensor of the weights of the elements' " + of + ", as FILE; elements without one, or with 0, are unknown");
+}
+
+std::string weights_text(const std::string& file) { return "weights of " + file + "; elements without a weight are unknown\n"; }
+
 void declare_base(CLI::App& app, std::string& base) {
     app.add_option("--base", base, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
         ->check(one_of({"detect", "zero", "one"}, {"0", "1"}))

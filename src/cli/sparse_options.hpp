@@ -14,6 +14,11 @@
 
 namespace arges::cli {
 
+/// Adds --weights, for a file beside the tensor's. @param of what they are weights of
+CLI::Option* declare_weights(CLI::App& app, std::string& file, const std::string& of);
+/// What is said of them.
+std::string weights_text(const std::string& file);
+
 /// Adds --base.
 void declare_base(CLI::App& app, std::string& base);
 /// What --base says: one, zero, 1, 0 or detect.

@@ -1,7 +1,6 @@
 // arges tucker FILE: Tucker decomposition of a dense or a sparse tensor.
 #include "arges/tucker.hpp"
 #include "arges/error.hpp"
-#include "arges/known_elements.hpp"
 #include "arges/table_io.hpp"
 #include "base/memory_tally.hpp"
 #include "base/stopwatch.hpp"
@@ -20,6 +19,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <type_traits>
@@ -38,7 +38,7 @@ const std::map<std::string, TuckerKernel> kernels{
 
 struct TuckerCommand : FileCommand {
     TuckerOptions tucker{};
-    std::string ranks, order, method = "auto", kernel = "auto", output, start, mask;
+    std::string ranks, order, method = "auto", kernel = "auto", output, start, weights;
     Outputs outputs{};
 };
 
@@ -130,7 +130,8 @@ nlohmann::ordered_json steps_json(const std::vector<TuckerStep>& steps) {
 }
 
 template <class T>
-nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures, bool is_missing) {
+nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T>& result, const TuckerFigures& figures, bool is_missing,
+                                   const std::string& weights) {
     nlohmann::ordered_json object;
     object["error"] = figures.error;
     object["estimated_error"] = result.estimated_error;
@@ -144,6 +145,7 @@ nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T
     object["stop_reason"] = stop_name(result.stop_reason);
     object["fits"] = result.fits;
     if (!read.is_dense) object["elements_not_stored"] = is_missing ? "missing" : "zeros";
+    if (!weights.empty()) object["weights"] = weights;
     object["warnings"] = read.warnings;
     object["seconds"] = result.seconds;
     object["seconds_per_iteration"] = result.seconds_per_iteration;
@@ -187,8 +189,10 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     auto& steps = work.steps;
     steps.show("");
     if (!command.json) out << fmt::format("{}: {}, read in {:.3f} s\n", command.file, kind_of(command, read), read.seconds) << std::flush;
+    if (!command.json && !command.weights.empty()) out << weights_text(command.weights) << std::flush;
     print_warnings(work.console.err, read.warnings);
-    if (!command.mask.empty()) read.tensor = masked(read.tensor, work.read_beside(read.tensor, command.mask));
+    std::optional<Input> weights;
+    if (!command.weights.empty()) weights.emplace(work.read_beside(read.tensor, command.weights));
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
     bool is_told = false;
@@ -211,7 +215,8 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     };
     command.tucker.stop = [&] { return is_interrupted(world); };
     steps.show(is_dense ? "truncating modes" : "distributing nonzeros");
-    const auto result = tucker_decompose(std::move(read.tensor), command.tucker, progress, start.get());  // a dense tensor stays
+    const auto result = tucker_decompose(std::move(read.tensor), command.tucker, progress, start.get(),
+                                         weights ? &*weights : nullptr);  // a dense tensor stays
     if (!command.output.empty()) save_result(command, world, result);
     TuckerFigures figures;
     const Stopwatch watch;
@@ -230,7 +235,7 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     }
     figures.peak = world.maximum(peak_process_memory());
     figures.forecast = work.forecast.bytes();
-    const auto found = result_json(read, result, figures, command.tucker.missing);
+    const auto found = result_json(read, result, figures, command.tucker.missing, command.weights);
     if (!command.output.empty()) write_run(world, command.output, "tucker", command.file, found);
     if (command.json)
         out << found.dump(2) << std::endl;
@@ -241,7 +246,7 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
 template <class T>
 void read_and_decompose(TuckerCommand& command, const Console& console, const World& world, bool is_dense) {
     FileWork work(world, command, console);
-    const int others = command.mask.empty() ? 0 : 2;  // the mask, and the masked tensor
+    const int others = command.weights.empty() ? 0 : is_dense ? 3 : 2;  // weights, and copies of both
     const auto bytes = [&](const auto& file) { return file.bytes(command.tucker) + others * file.bytes(); };
     is_dense ? decompose<T>(command, work, work.read_dense<T>(bytes)) : decompose<T>(command, work, work.read_sparse<T>(bytes));
 }
@@ -268,7 +273,7 @@ void run(TuckerCommand& command, const Console& console) {
     give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense = command.is_dense(world, {}, {"--kernel", "--order"});
-    command.tucker.missing |= !command.mask.empty();
+    command.tucker.missing |= !command.weights.empty();
     if (command.tucker.missing && command.tucker.method == TuckerMethod::automatic) command.tucker.method = TuckerMethod::hooi;
     const auto method = command.tucker.method;
     if (is_dense && method != TuckerMethod::hooi && method != TuckerMethod::nonnegative)
@@ -279,7 +284,7 @@ void run(TuckerCommand& command, const Console& console) {
     if (is_dense && method != TuckerMethod::nonnegative)
         refuse_options(*command.app, {"--seed"}, command.file + " is a dense tensor, and this is for sparse ones, and --method nn");
     const bool is_single = command.is_single(world, is_dense);
-    command.outputs.keep_inputs({command.file, ids_path(command.file), command.mask});
+    command.outputs.keep_inputs({command.file, ids_path(command.file), command.weights});
     command.outputs.claim(world, command.output);
     if (!command.output.empty())
         for (const auto& beside : {ids_path(command.output), run_path(command.output)}) command.outputs.claim(world, beside);
@@ -313,7 +318,7 @@ Action declare_tucker(CLI::App& app) {
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_flag("--missing", tucker.missing, "with --ranks: elements that are NaN or not stored are unknown; by hooi");
-    app.add_option("--mask", command->mask, "likewise those for which this tensor has 0 or nothing");
+    declare_weights(app, command->weights, "squared residuals");
     declare_seconds(app, tucker.seconds);
     app.add_option("--seed", tucker.seed, "sparse, nn: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");

@@ -88,7 +88,7 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
     for (auto count : share.nonzeros) sets += count * share.local_bytes();
     for (int m = 0; m < share.order(); ++m) {
         const auto set = share.nonzeros.size() == 1 ? std::size_t{0} : static_cast<std::size_t>(m);
-        tally.add(sparse::ttmc_memory(element, share.rows, share.nonzeros[set], m));
+        tally.add(sparse::ttmc_memory(share.element_bytes(), share.rows, share.nonzeros[set], m));
         if (share.nonzeros.size() > 1) tally.hold(-share.nonzeros[set] * share.local_bytes());
     }
     if (share.nonzeros.size() == 1) tally.hold(-sets);

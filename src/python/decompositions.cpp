@@ -109,12 +109,14 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
     });
 }
 
-nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress) {
-    return with_real(tensor, "tucker", [&](const auto& own) {
+nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const AnyTensor* weights) {
+    return with_real(tensor, "tucker", [&]<template <class> class Kind, class T>(const Kind<T>& own) {
         const auto& world = own.world();
         TuckerOptions options;
+        std::optional<Kind<T>> of_elements;
         world.agree([&] {
             int method = 0;
+            if (weights != nullptr) of_elements.emplace(*weights);
             take(given, "ranks", options.ranks, "relative_error", options.relative_error, "method", method, "max_iterations",
                  options.max_iterations, "tolerance", options.tolerance, "seed", options.seed, "seconds", options.seconds, "missing",
                  options.missing);
@@ -123,7 +125,7 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
         const TuckerProgress each = [&](int number, double fit) {
             report(world, progress, [&] { return named("number", number, "fit", fit); });
         };
-        const auto result = outside_interpreter([&] { return tucker_decompose(own, options, each); });
+        const auto result = outside_interpreter([&] { return tucker_decompose(own, options, each, nullptr, of_elements ? &*of_elements : nullptr); });
         const auto& model = result.model;
         return named("core", AnyTensor(model.core().any_state()), "factors", factors_of(model, [&](int m) { return model.ranks()[m]; }),
                      "fit", result.fit, "iterations", result.iterations, "converged", result.converged, "stop_reason",
@@ -133,7 +135,7 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
 }
 
 nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::object& progress, const nb::object& start,
-                    const AnyTensor* validation) {
+                    const AnyTensor* validation, const AnyTensor* weights) {
     return with_real(tensor, "complete", [&]<template <class> class Kind, class T>(const Kind<T>& own) -> nb::dict {
         if constexpr (!std::is_same_v<Kind<T>, SparseTensor<T>>) {
             throw InvalidArgument(tensor.title() +
@@ -142,13 +144,14 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
             const auto& world = own.world();
             CompletionOptions options;
             std::optional<CpModel<T>> first;
-            std::optional<SparseTensor<T>> held;
+            std::optional<SparseTensor<T>> held, of_elements;
             world.agree([&] {
                 int biases = 0;
                 take_common(given, options);
                 take(given, "biases", biases);
                 options.biases = static_cast<CompletionBiases>(biases);
                 if (validation != nullptr) held.emplace(*validation);
+                if (weights != nullptr) of_elements.emplace(*weights);
                 take(given, "nonnegative", options.nonnegative, "holdout", options.holdout, "patience", options.patience, "learning_rate",
                      options.learning_rate, "decay", options.decay, "batches", options.batches);
                 if (!start.is_none()) first = model_from<T>(world, start);
@@ -159,8 +162,10 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
                                  now.seconds);
                 });
             };
-            const auto result =
-                outside_interpreter([&] { return complete(own, options, each, first ? &*first : nullptr, held ? &*held : nullptr); });
+            const auto result = outside_interpreter([&] {
+                return complete(own, options, each, first ? &*first : nullptr, held ? &*held : nullptr,
+                                of_elements ? &*of_elements : nullptr);
+            });
             return named("weights", vector_of(result.model.lambda()), "factors", cp_factors(result.model), "mean", result.model.mean(),
                          "biases", cp_biases(result.model), "rmse", result.rmse, "rmses", vector_of(result.rmses), "held_out_rmse",
                          result.held_out_rmse, "held_out_rmses", vector_of(result.held_out_rmses), "held_out_mean_rmse",
@@ -184,9 +189,10 @@ void bind_decompositions(nb::module_& module) {
     });
     module.def("compare_ranks", &compare_cp_ranks, nb::arg("tensor"), nb::arg("first"), nb::arg("last"), nb::arg("options"),
                nb::arg("holdout"), nb::arg("progress").none());
-    module.def("tucker", &tucker, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none());
+    module.def("tucker", &tucker, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(),
+               nb::arg("weights").none());
     module.def("complete", &completion, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none(),
-               nb::arg("validation").none());
+               nb::arg("validation").none(), nb::arg("weights").none());
 }
 
 }  // namespace arges::python

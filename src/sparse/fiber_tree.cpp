@@ -33,6 +33,7 @@ FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_
     std::vector<std::vector<std::uint32_t>> sorted;
     for (int mode : modes) sorted.push_back(reordered(nonzeros.indices[mode], positions, padding));
     values = reordered(nonzeros.values, positions, padding);
+    if (!nonzeros.weights.empty()) weights = reordered(nonzeros.weights, positions);
 
     const auto difference = first_differences(sorted, count);
     std::vector<std::int64_t> nodes(modes.size(), 0);
@@ -86,7 +87,7 @@ MemoryTally fiber_tree_memory(std::int64_t element_bytes, std::span<const std::i
 
 template <class T>
 std::int64_t FiberTree<T>::bytes() const {
-    auto total = values.size() * sizeof(T);
+    auto total = (values.size() + weights.size()) * sizeof(T);
     for (const auto& level : levels) total += level.ids.size() * sizeof(std::uint32_t) + level.starts.size() * sizeof(std::int64_t);
     for (const auto& index : flat) total += index.size() * sizeof(std::uint32_t);
     return total;

@@ -28,6 +28,7 @@ struct FiberTree {
     std::vector<Level> levels;                     ///< at least one
     std::vector<std::vector<std::uint32_t>> flat;  ///< index of each nonzero in modes[levels.size() + i]
     std::vector<T> values;
+    std::vector<T> weights;  ///< as of LocalNonzeros, without padding
     std::int64_t count = 0;
 
     /// Arrays of nonzeros and nodes are this much longer, with zeros, so that prefetching needs no check.

@@ -22,6 +22,7 @@ struct Nonzeros : NonzeroIndices {
     std::vector<T> weights{};  ///< of their residuals; none: all count once
 
     std::int64_t count() const { return std::ssize(values); }
+    double weight(std::int64_t x) const { return weights.empty() ? 1 : static_cast<double>(weights[x]); }
 };
 
 /// Nonzeros with indices into the rows that a rank has of each factor matrix.
@@ -34,6 +35,7 @@ struct LocalNonzeros {
 
     int order() const { return rows.size(); }
     std::int64_t count() const { return std::ssize(values); }
+    double weight(std::int64_t x) const { return weights.empty() ? 1 : static_cast<double>(weights[x]); }
 };
 
 }  // namespace arges::sparse

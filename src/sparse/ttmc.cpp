@@ -181,6 +181,9 @@ Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode) : rows_(nonzeros.rows)
         for (auto x = begin; x < end; x += piece) pieces_.push_back(tree_.range(x, std::min(end, x + piece)));
         heavy_.back().last_piece = std::ssize(pieces_);
     }
+    if (tree_.weights.empty()) return;
+    values_ = tree_.values;
+    for (std::size_t x = 0; x < tree_.weights.size(); ++x) tree_.values[x] *= tree_.weights[x];
 }
 
 MemoryTally ttmc_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, int mode) {
@@ -241,7 +244,12 @@ double Ttmc<T>::subtract_model(std::span<const T> core, std::span<const RowMatri
 #pragma omp for schedule(dynamic, 8)
         for (std::size_t n = 0; n < light_.size(); ++n) mine.subtract(whole, light_[n], values);
     }
-    return blocked_sum(tree_.count, [&](std::int64_t x) { return static_cast<double>(values[x]) * static_cast<double>(values[x]); });
+    const auto& weights = tree_.weights;
+    return blocked_sum(tree_.count, [&](std::int64_t x) {
+        const double e = values[x], weight = weights.empty() ? 1 : static_cast<double>(weights[x]);
+        values[x] = static_cast<T>(weight * e);
+        return weight * e * e;
+    });
 }
 
 template <class T>

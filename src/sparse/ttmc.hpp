@@ -15,8 +15,8 @@ namespace arges::sparse {
 template <class T>
 class Ttmc {
 public:
-    /// Sorts the nonzeros into a fiber tree with `mode` as root. Coordinates must be distinct. @throws InvalidArgument for a
-    /// wrong mode
+    /// Sorts the nonzeros into a fiber tree with `mode` as root. Coordinates must be distinct. Values are those times weights, where there
+    /// are some. @throws InvalidArgument for a wrong mode
     Ttmc(const LocalNonzeros<T>& nonzeros, int mode);
 
     /// out(i, r) = sum over the nonzeros x of slice i of value(x) * product over the other modes m of factors[m](x_m, r_m). The
@@ -26,8 +26,8 @@ public:
     /// factors or out do not fit
     void multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const;
 
-    /// From now on multiply() takes for each nonzero its value less the element of a Tucker model; returns the sum of the squares of these
-    /// differences. @param core of the factors' columns, the last mode fastest @throws InvalidArgument if factors or core do not fit
+    /// From now on multiply() takes for each nonzero its value less the element of a Tucker model, times its weight; returns the sum of the
+    /// squares of these differences, times weights. @param core of the factors' columns, the last mode fastest @throws InvalidArgument if factors or core do not fit
     double subtract_model(std::span<const T> core, std::span<const RowMatrix<const T>> factors);
 
     std::int64_t bytes() const { return tree_.bytes(); }
@@ -44,7 +44,7 @@ private:
 
     std::vector<std::int64_t> rows_;
     FiberTree<T> tree_;
-    std::vector<T> values_;            // those of the nonzeros, where the tree has differences
+    std::vector<T> values_;            // those of the nonzeros, where the tree has others
     std::vector<std::int64_t> light_;  // root nodes that one thread works on
     std::vector<Heavy> heavy_;
     std::vector<typename FiberTree<T>::Range> pieces_;

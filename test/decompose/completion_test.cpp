@@ -3,6 +3,7 @@
 #include "decompose/tensor_of.hpp"
 
 #include "arges/error.hpp"
+#include "base/splitmix.hpp"
 #include "decompose/completion/elements.hpp"
 #include "decompose/completion/held_out.hpp"
 #include "decompose/cp/cp_driver.hpp"
@@ -55,9 +56,10 @@ struct WholeModel {
     }
     double squares(const Nonzeros<double>& tensor) const {
         double sum = 0;
-        for (std::size_t x = 0; x < tensor.values.size(); ++x) sum += std::pow(tensor.values[x] - at(tensor, x), 2);
+        for (std::size_t x = 0; x < tensor.values.size(); ++x) sum += tensor.weight(x) * std::pow(tensor.values[x] - at(tensor, x), 2);
         return sum;
     }
+    double rmse(const Nonzeros<double>& tensor) const { return std::sqrt(squares(tensor) / count(tensor)); }
     std::vector<double> weights() const {
         std::vector<double> result(columns(), 1);
         for (std::size_t r = 0; r < columns(); ++r)
@@ -69,10 +71,11 @@ struct WholeModel {
         for (const auto& row : factor) sum += row[r] * row[r];
         return std::sqrt(sum);
     }
-    /// Sum of the squares of a column, those of a row as often as it has elements.
+    /// Sum of the squares of a column, those of a row as often as it has elements, or with their weights.
     double weighted(const Nonzeros<double>& tensor, std::size_t m, std::size_t r) const {
         double sum = 0;
-        for (auto row : tensor.indices[m]) sum += std::pow(factors[m][static_cast<std::size_t>(row)][r], 2);
+        for (std::size_t x = 0; x < tensor.values.size(); ++x)
+            sum += tensor.weight(x) * std::pow(factors[m][static_cast<std::size_t>(tensor.indices[m][x])][r], 2);
         return sum;
     }
     void balance(const Nonzeros<double>& tensor) {
@@ -92,12 +95,28 @@ struct WholeModel {
             for (std::size_t r = 0; r < columns(); ++r) sum += regularization * unit(tensor) * weighted(tensor, m, r);
         return sum;
     }
+    /// Elements, or the sum of their weights.
+    static double count(const Nonzeros<double>& tensor) {
+        double sum = 0;
+        for (std::size_t x = 0; x < tensor.values.size(); ++x) sum += tensor.weight(x);
+        return sum;
+    }
+    static double mean(const Nonzeros<double>& tensor) {
+        double sum = 0;
+        for (std::size_t x = 0; x < tensor.values.size(); ++x) sum += tensor.weight(x) * tensor.values[x];
+        return sum / count(tensor);
+    }
+    static double deviation(const Nonzeros<double>& tensor, double from) {
+        double squares = 0;
+        for (std::size_t x = 0; x < tensor.values.size(); ++x) squares += tensor.weight(x) * std::pow(tensor.values[x] - from, 2);
+        return std::sqrt(squares / count(tensor));
+    }
     /// What the regularization of an element is multiplied by.
     static double unit(const Nonzeros<double>& tensor) {
-        const auto n = static_cast<double>(tensor.count());
-        const double mean = std::accumulate(tensor.values.begin(), tensor.values.end(), 0.0) / n;
+        const auto n = count(tensor);
+        const double average = mean(tensor);
         double squares = 0;
-        for (double value : tensor.values) squares += std::pow(value - mean, 2);
+        for (std::size_t x = 0; x < tensor.values.size(); ++x) squares += tensor.weight(x) * std::pow(tensor.values[x] - average, 2);
         return std::pow(squares / n, 1 - 1.0 / static_cast<double>(tensor.lengths.size()));
     }
 };
@@ -148,12 +167,12 @@ void als_oracle(const Nonzeros<double>& tensor, double regularization, bool is_n
             if (elements.empty()) continue;
             Matrix equations(n, std::vector<double>(n, 0));
             std::vector<double> right(n, 0);
-            for (std::size_t r = 0; r < n; ++r)
-                equations[r][r] = regularization * WholeModel::unit(tensor) * static_cast<double>(elements.size());
             for (auto x : elements)
                 for (std::size_t r = 0; r < n; ++r) {
-                    right[r] += tensor.values[x] * model.h(tensor, x, m, r);
-                    for (std::size_t c = 0; c < n; ++c) equations[r][c] += model.h(tensor, x, m, r) * model.h(tensor, x, m, c);
+                    const double weighted = tensor.weight(x) * model.h(tensor, x, m, r);
+                    equations[r][r] += regularization * WholeModel::unit(tensor) * tensor.weight(x);
+                    right[r] += tensor.values[x] * weighted;
+                    for (std::size_t c = 0; c < n; ++c) equations[r][c] += weighted * model.h(tensor, x, m, c);
                 }
             model.factors[m][row] = is_nonnegative ? descended(equations, right, model.factors[m][row]) : solved(equations, right);
         }
@@ -167,10 +186,9 @@ void ccd_oracle(const Nonzeros<double>& tensor, double regularization, bool is_n
             for (std::size_t row = 0; row < after.size(); ++row) {
                 double sum = 0, divisor = 0;
                 for (auto x : elements_of(tensor, m, static_cast<std::int64_t>(row))) {
-                    divisor += regularization * WholeModel::unit(tensor);
-                    const double h = model.h(tensor, x, m, r);
-                    sum += (tensor.values[x] - model.at(tensor, x) + model.factors[m][row][r] * h) * h;
-                    divisor += h * h;
+                    const double h = model.h(tensor, x, m, r), weight = tensor.weight(x);
+                    sum += weight * (tensor.values[x] - model.at(tensor, x) + model.factors[m][row][r] * h) * h;
+                    divisor += weight * (h * h + regularization * WholeModel::unit(tensor));
                 }
                 if (divisor > 0) after[row][r] = is_nonnegative ? std::max(0.0, sum / divisor) : sum / divisor;
             }
@@ -236,22 +254,51 @@ Planted planted(std::vector<std::int64_t> lengths, int rank, double part) {
     return result;
 }
 
-void check_steps(bool is_nonnegative) {
+/// Weights of a tensor's elements, of which a fifth have none, or 0, and a few have weights that are not stored.
+struct Weights {
+    Nonzeros<double> known;    ///< with weights whose mean is 1
+    Nonzeros<double> weights;  ///< as they are given
+};
+Weights weights_of(const Nonzeros<double>& whole, std::uint64_t seed) {
+    Weights result{whole, whole};
+    std::vector<bool> goes, has_none;
+    for (std::size_t x = 0; x < whole.values.size(); ++x) {
+        const double drawn = unit_interval(splitmix(seed + 77 * x));
+        goes.push_back(x > 1 && drawn < 0.2);
+        has_none.push_back(x > 1 && drawn < 0.1);
+        result.weights.values[x] = goes.back() ? 0 : 7 * drawn + 0.1;
+    }
+    result.known.weights = result.weights.values;
+    decompose::split_off(result.known, goes);
+    decompose::split_off(result.weights, has_none);
+    double sum = 0;
+    for (double weight : result.known.weights) sum += weight;
+    for (double& weight : result.known.weights) weight *= static_cast<double>(result.known.count()) / sum;
+    return result;
+}
+
+void check_steps(bool is_nonnegative, bool has_weights = false) {
     const World world;
-    for (const auto& whole : some_tensors())
+    std::uint64_t seed = 0;
+    for (const auto& stored : some_tensors())
         for (const auto algorithm : {CompletionAlgorithm::als, CompletionAlgorithm::ccd})
             for (const auto& distribution : distributions_of(algorithm)) {
-                const auto X = tensor_of(world, whole);
+                const auto weights = weights_of(stored, ++seed);
+                const auto& whole = has_weights ? weights.known : stored;
+                const auto X = tensor_of(world, stored), W = tensor_of(world, weights.weights);
+                const auto* const of_elements = has_weights ? &W : nullptr;
                 auto options = small(algorithm);
                 options.distribution = distribution;
                 options.nonnegative = is_nonnegative;
                 options.max_iterations = 1;
-                const auto first = complete(X, options);
+                const auto first = complete(X, options, {}, nullptr, nullptr, of_elements);
                 auto model = WholeModel::of(first.model);
                 model.balance(whole);
+                EXPECT_EQ(first.elements, whole.count());
                 EXPECT_NEAR(first.losses[0], model.loss(whole, 0.1), 1e-9 * first.losses[0]);
-                EXPECT_NEAR(first.rmse, std::sqrt(model.squares(whole) / static_cast<double>(whole.count())), 1e-9 * first.rmse + 1e-12);
-                const auto second = complete(X, options, {}, &first.model);
+                EXPECT_NEAR(first.rmse, model.rmse(whole), 1e-9 * first.rmse + 1e-12);
+                EXPECT_NEAR(first.fitted_deviation, WholeModel::deviation(whole, WholeModel::mean(whole)), 1e-9);
+                const auto second = complete(X, options, {}, &first.model, nullptr, of_elements);
                 (algorithm == CompletionAlgorithm::als ? als_oracle : ccd_oracle)(whole, 0.1, is_nonnegative, model);
                 const auto found = WholeModel::of(second.model);
                 EXPECT_NEAR(second.losses[0], model.loss(whole, 0.1), 1e-8 * model.loss(whole, 0.1)) << distribution;
@@ -264,6 +311,97 @@ void check_steps(bool is_nonnegative) {
 
 TEST(Completion, StepsAreThoseOfTheOracle) { check_steps(false); }
 TEST(Completion, StepsWithoutNegativeElementsAreThoseOfTheOracle) { check_steps(true); }
+TEST(Completion, StepsWithWeightsAreThoseOfTheOracle) { check_steps(false, true); }
+TEST(Completion, StepsWithWeightsAndWithoutNegativeElementsAreThoseOfTheOracle) { check_steps(true, true); }
+
+/// Elements that are held out are judged with their weights; equal weights are none, for all algorithms and for biases.
+TEST(Completion, JudgesWithWeights) {
+    const World world;
+    const auto stored = random_sparse(3);
+    const auto weights = weights_of(stored, 5);
+    const auto X = tensor_of(world, stored), W = tensor_of(world, weights.weights);
+    auto equal = stored;
+    std::fill(equal.values.begin(), equal.values.end(), 4.0);
+    const auto E = tensor_of(world, equal);
+    for (const auto algorithm : every_algorithm)
+        for (const auto biases : {CompletionBiases::off, CompletionBiases::on}) {
+            auto options = small(algorithm, 3, 0.02);
+            options.biases = biases;
+            options.holdout = 0.25;
+            const auto found = complete(X, options, {}, nullptr, nullptr, &W);
+            auto kept = weights.known;
+            const auto held = decompose::split_off(kept, 0.25, options.seed);
+            EXPECT_EQ(found.elements, kept.count());
+            EXPECT_EQ(found.held_out, held.count());
+            EXPECT_NEAR(found.fitted_mean, WholeModel::mean(kept), 1e-12);
+            EXPECT_NEAR(found.held_out_mean_rmse, WholeModel::deviation(held, WholeModel::mean(kept)), 1e-12);
+            if (biases == CompletionBiases::off) {
+                const auto model = WholeModel::of(found.model);
+                EXPECT_NEAR(found.rmse, model.rmse(kept), 1e-9);
+                EXPECT_NEAR(found.held_out_rmse, model.rmse(held), 1e-9);
+            }
+            auto copy = X;
+            EXPECT_NEAR(complete(std::move(copy), options, {}, nullptr, nullptr, &W).held_out_rmse, found.held_out_rmse, 1e-9);
+            EXPECT_EQ(copy.nonzeros(), 0);
+            const auto plain = complete(X, options), same = complete(X, options, {}, nullptr, nullptr, &E);
+            EXPECT_NEAR(same.held_out_rmse, plain.held_out_rmse, 1e-9);
+            EXPECT_NEAR(same.held_out_bias_rmse, plain.held_out_bias_rmse, 1e-12);
+            EXPECT_NEAR(same.losses.back(), plain.losses.back(), 1e-9 * plain.losses.back());
+        }
+    // Trials are judged likewise, and begin from copies.
+    auto options = small(CompletionAlgorithm::als, 2, 0.1);
+    options.max_iterations = 3;
+    const auto plain = choose_completion(X, options, false, true), same = choose_completion(X, options, false, true, {}, &E),
+               other = choose_completion(X, options, false, true, {}, &W);
+    ASSERT_EQ(same.trials.size(), plain.trials.size());
+    for (std::size_t i = 0; i < plain.trials.size(); ++i)
+        EXPECT_NEAR(same.trials[i].held_out_rmse, plain.trials[i].held_out_rmse, 1e-9 * plain.trials[i].held_out_rmse);
+    auto fitted = weights.known;
+    const auto judge = decompose::split_off(fitted, 0.1, options.seed + 1);
+    auto of_fitted = fitted;
+    of_fitted.values = fitted.weights;
+    options.regularization = other.trials[0].regularization;
+    const auto F = tensor_of(world, fitted), V = tensor_of(world, judge), of_elements = tensor_of(world, of_fitted);
+    const auto again = complete(F, options, {}, nullptr, &V, &of_elements);
+    EXPECT_NEAR(other.trials[0].rmse, again.rmses[static_cast<std::size_t>(other.trials[0].best_iteration) - 1], 1e-9);
+}
+
+/// Biases are those of weighted sums.
+TEST(Completion, HasBiasesOfWeightedSums) {
+    const World world;
+    const auto stored = random_sparse(3);
+    const auto weights = weights_of(stored, 9);
+    const auto& known = weights.known;
+    const double mean = WholeModel::mean(known);
+    Matrix biases;
+    for (auto length : known.lengths) biases.emplace_back(length, 0.0);
+    const auto left = [&](std::size_t x, std::size_t but) {
+        double value = known.values[x] - mean;
+        for (std::size_t m = 0; m < biases.size(); ++m)
+            if (m != but) value -= biases[m][static_cast<std::size_t>(known.indices[m][x])];
+        return value;
+    };
+    for (int sweep = 0; sweep < 8; ++sweep)
+        for (std::size_t m = 0; m < biases.size(); ++m)
+            for (std::size_t row = 0; row < biases[m].size(); ++row) {
+                double sum = 0, count = 5;
+                for (auto x : elements_of(known, m, static_cast<std::int64_t>(row))) {
+                    sum += known.weight(x) * left(x, m);
+                    count += known.weight(x);
+                }
+                biases[m][row] = sum / count;
+            }
+    double squares = 0;
+    for (std::size_t x = 0; x < known.values.size(); ++x) squares += known.weight(x) * std::pow(left(x, biases.size()), 2);
+    const auto X = tensor_of(world, stored), W = tensor_of(world, weights.weights);
+    for (const char* distribution : {"medium", "coarse"}) {
+        auto options = small(CompletionAlgorithm::als, 2);
+        options.biases = CompletionBiases::on;
+        options.distribution = distribution;
+        const auto found = complete(X, options, {}, nullptr, nullptr, &W);
+        EXPECT_NEAR(found.fitted_bias_rmse, std::sqrt(squares / WholeModel::count(known)), 1e-10);
+    }
+}
 
 /// Whatever the values are, and of a part of a planted model all of it is found.
 TEST(Completion, FindsFactorsWithoutNegativeElements) {
@@ -527,6 +665,20 @@ TEST(Completion, RefusesWhatMakesNoSense) {
         refuses(wrong == 0 ? "zero" : std::isnan(wrong) ? "not a number" : "infinite", nothing, tensor_of(world, tensor));
     }
     EXPECT_THROW(complete(SparseTensor<double>(), small(CompletionAlgorithm::als)), InvalidArgument);
+    const auto refuses_weights = [&](const char* text, const Nonzeros<double>& weights) {
+        const auto W = tensor_of(world, weights);
+        try {
+            complete(X, small(CompletionAlgorithm::als), {}, nullptr, nullptr, &W);
+            ADD_FAILURE() << text;
+        } catch (const InvalidArgument& error) {
+            EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+        }
+    };
+    refuses_weights("the lengths of the tensor", {{{3, 3}, {{1}, {1}}}, {1}});
+    refuses_weights("no elements with a weight", {{whole.lengths, std::vector(whole.lengths.size(), std::vector<std::int64_t>{})}, {}});
+    auto negative = whole;
+    negative.values.assign(negative.values.size(), -1.0);
+    refuses_weights("not negative", negative);
     auto options = small(CompletionAlgorithm::als, 2);
     const auto start = complete(X, options).model;
     options.rank = 3;

@@ -50,7 +50,7 @@ public:
         threads_->run(sums, [&](int part, const sparse::RowTarget<double>& target) {
             for (auto x = first_of(part); x < first_of(part + 1); ++x)
                 *target.row(elements_.indices[mode_][x]) +=
-                    static_cast<double>(elements_.values[x]) - baseline(biases, elements_, x, mode_);
+                    elements_.weight(x) * (static_cast<double>(elements_.values[x]) - baseline(biases, elements_, x, mode_));
         });
         if (folds_) fold_->fold(sums);
         auto& mine = biases.rows[mode_];
@@ -81,7 +81,8 @@ std::vector<Buffer<double>> count_elements(const Communicator& comm, const Distr
         std::unique_ptr<RowExchange<double>> exchange;
         comm.agree([&] {
             auto& count = counts.emplace_back(Buffer<double>::zeros(rows.count()));
-            for (auto row : set_of(nonzeros, m).indices[m]) ++count[row];
+            const auto& elements = set_of(nonzeros, m);
+            for (std::int64_t x = 0; x < elements.count(); ++x) count[elements.indices[m][x]] += elements.weight(x);
             exchange = std::make_unique<RowExchange<double>>(comm, rows, 1);
         });
         if (nonzeros.folds && comm.size() > 1) exchange->fold({counts.back().data(), rows.count(), 1, 1});
@@ -137,7 +138,7 @@ double squares_beyond(const Communicator& comm, const Distributed<T>& nonzeros, 
     const auto& elements = set_of(nonzeros, 0);
     double squares = sparse::blocked_sum(std::ssize(elements.values), [&](std::int64_t x) {
         const double e = static_cast<double>(elements.values[x]) - baseline(biases, elements, x, -1);
-        return e * e;
+        return elements.weight(x) * e * e;
     });
     comm.sum(&squares, 1);
     return squares;

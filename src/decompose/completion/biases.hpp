@@ -20,7 +20,7 @@ struct Biases {
     std::vector<Buffer<T>> rows{};  ///< by mode; none: there are no biases
 };
 
-/// Elements on all ranks of each row that this rank owns, by mode; 0 for rows of other owners. Collective.
+/// Elements on all ranks of each row that this rank owns, or the sum of their weights, by mode; 0 for rows of other owners. Collective.
 template <class T>
 std::vector<Buffer<double>> count_elements(const Communicator& comm, const Distributed<T>& nonzeros);
 
@@ -37,7 +37,7 @@ Biases<T> biases_of(const Communicator& comm, const std::vector<ModeRows>& rows,
 /// How many free numbers the biases are as good as where they fit noise: one counts the less, the fewer elements its row has. Collective.
 double free_numbers(const Communicator& comm, const std::vector<Buffer<double>>& counts);
 
-/// Sum over the elements of all ranks of (value - mean - biases)^2; without biases of value^2. Collective.
+/// Sum over the elements of all ranks, with their weights, of (value - mean - biases)^2; without biases of value^2. Collective.
 template <class T>
 double squares_beyond(const Communicator& comm, const Distributed<T>& nonzeros, const Biases<T>& biases);
 

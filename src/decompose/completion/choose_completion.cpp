@@ -2,53 +2,57 @@
 #include "arges/complete.hpp"
 
 #include "comm/collective_call.hpp"
+#include "decompose/completion/complete_parts.hpp"
 #include "decompose/completion/completion_options.hpp"
-#include "decompose/completion/held_out.hpp"
-#include "interface/sparse/sparse_state.hpp"
+#include "decompose/model_arguments.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace arges {
 
 namespace {
+
+using decompose::CompletionParts;
 
 constexpr double part_to_judge_by = 0.1;
 constexpr int first_rank = 10;
 constexpr double regularizations[] = {0.5, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0};
 constexpr int ranks_to_try[] = {1, 2, 5, 10, 20, 40};
 
-/// Elements to fit, and elements to judge by.
+/// What is fitted and judged by, of what is not held out anyway. Collective.
 template <class T>
-struct Parts {
-    SparseTensor<T> fitted, judge;
-};
-
-/// Of what is not held out anyway. Collective.
-template <class T>
-Parts<T> parts_of(const SparseTensor<T>& tensor, const CompletionOptions& options) {
-    auto& source = state_of(tensor, "choose_completion");
-    const auto& comm = source.comm();
-    sparse::Nonzeros<T> rest, judge;
-    comm.agree([&] {
-        rest = source.template nonzeros<T>();
-        if (options.holdout > 0) decompose::split_off(rest, options.holdout, options.seed);
-        judge = decompose::split_off(rest, part_to_judge_by, options.seed + 1);
-    });
-    return {decompose::tensor_of(source, std::move(rest)), decompose::tensor_of(source, std::move(judge))};
+CompletionParts<T> parts_of(const SparseTensor<T>& tensor, const SparseTensor<T>* weights, const CompletionOptions& options) {
+    auto* source = &state_of(tensor, "choose_completion");
+    std::optional<decompose::WeightedElements<T>> known;
+    if (weights) known.emplace(decompose::weighted_stored(tensor, false, *weights));
+    if (known) source = known->tensor.state().get();
+    std::optional<CompletionParts<T>> rest;
+    auto* of_source = known ? &known->weights : nullptr;
+    if (options.holdout > 0) {
+        rest.emplace(decompose::hold_out<T>(*source, of_source, known.has_value(), options.holdout, options.seed));
+        source = rest->fitted.state().get();
+        of_source = rest->weights ? &*rest->weights : nullptr;
+    }
+    return decompose::hold_out<T>(*source, of_source, known || rest, part_to_judge_by, options.seed + 1);
 }
 
 }  // namespace
 
 template <class T>
 CompletionChoice choose_completion(const SparseTensor<T>& tensor, const CompletionOptions& options, bool chooses_rank,
-                                   bool chooses_regularization, const std::function<void(const CompletionTrial&)>& progress) {
+                                   bool chooses_regularization, const std::function<void(const CompletionTrial&)>& progress,
+                                   const std::type_identity_t<SparseTensor<T>>* weights) {
     const auto& source = state_of(tensor, "choose_completion");
     if (!source.symmetry.trivial())
-        return choose_completion(tensor.with_symmetry({}), options, chooses_rank, chooses_regularization, progress);
+        return choose_completion(tensor.with_symmetry({}), options, chooses_rank, chooses_regularization, progress, weights);
+    const std::vector beside{weights};
     const CollectiveCall call(source.world->movement_communicator(), "choose_completion", source, decompose::digest_of(options),
-                              chooses_rank, chooses_regularization);
+                              chooses_rank, chooses_regularization, TensorArguments{beside});
     source.comm().agree([&] { decompose::check_completion_options(options, source.comm().size()); });
-    const auto parts = parts_of(tensor, options);
+    const auto parts = parts_of(tensor, weights, options);
     auto tried = options;
     tried.holdout = 0;
     tried.planned = {};
@@ -60,7 +64,13 @@ CompletionChoice choose_completion(const SparseTensor<T>& tensor, const Completi
         if (std::any_of(choice.trials.begin(), choice.trials.end(), same) || (tried.stop && !choice.trials.empty() && tried.stop())) return;
         tried.rank = rank;
         tried.regularization = regularization;
-        const auto found = complete(parts.fitted, tried, {}, nullptr, &parts.judge);
+        // The tensor is the same one, weights and what is held out are copies.
+        CompletionParts<T> own{SparseTensor<T>(parts.fitted.state()), {}, false, true, true};
+        source.comm().agree([&] {
+            own.weights = parts.weights;
+            own.held = parts.held;
+        });
+        const auto found = decompose::complete_parts<T>(source.title(), std::move(own), tried, {}, nullptr);
         const CompletionTrial trial{rank,       regularization,       found.held_out_rmse,
                                     found.rmse, found.best_iteration, found.stop_reason == StopReason::held_out};
         if (choice.trials.empty() || trial.held_out_rmse < choice.best.held_out_rmse) choice.best = trial;
@@ -82,7 +92,7 @@ CompletionChoice choose_completion(const SparseTensor<T>& tensor, const Completi
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template CompletionChoice choose_completion(const SparseTensor<T>&, const CompletionOptions&, bool, bool,                              \
-                                                const std::function<void(const CompletionTrial&)>&);
+                                                const std::function<void(const CompletionTrial&)>&, const SparseTensor<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -4,6 +4,7 @@
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/completion/biases.hpp"
+#include "decompose/completion/complete_parts.hpp"
 #include "decompose/completion/completion_iterations.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/completion_options.hpp"
@@ -13,14 +14,18 @@
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
+#include "interface/sparse/known_elements.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "sparse/blocked_sum.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace arges {
 
@@ -28,6 +33,7 @@ namespace {
 
 using decompose::CompletionFactors;
 using decompose::CompletionMethod;
+using decompose::CompletionParts;
 using decompose::HeldOut;
 
 /// @throws InvalidArgument on all ranks unless both are usable
@@ -52,44 +58,35 @@ double checked_squares(const SparseState& state) {
     return squares;
 }
 
+/// Divides the weights by the mean of those of the fitted elements. Collective.
+template <class T>
+void scale_weights(const Communicator& comm, CompletionParts<T>& parts, std::int64_t elements) {
+    auto& fitted = parts.weights->values;
+    double sum = sparse::blocked_sum(std::ssize(fitted), [&](std::int64_t x) { return static_cast<double>(fitted[x]); });
+    comm.sum(&sum, 1);
+    const double mean = sum / static_cast<double>(elements);
+    for (auto* weights : {&fitted, &parts.held.weights})
+        for (auto& weight : *weights) weight = static_cast<T>(static_cast<double>(weight) / mean);
+}
+
 /// Fills in the mean of the fitted elements, and how well it predicts those that are held out. Collective.
 template <class T>
-void judge_mean(const SparseState& fitted, const sparse::Nonzeros<T>& held, CompletionResult<T>& result) {
-    const auto values = fitted.values_of<T>();
-    double sum = sparse::blocked_sum(std::ssize(values), [&](std::int64_t x) { return static_cast<double>(values[x]); });
+void judge_mean(const CompletionParts<T>& parts, CompletionResult<T>& result) {
+    const auto& fitted = *parts.fitted.state();
+    const auto values = fitted.template values_of<T>();
+    double sum = sparse::blocked_sum(std::ssize(values), [&](std::int64_t x) {
+        return (parts.weights ? static_cast<double>(parts.weights->values[x]) : 1) * static_cast<double>(values[x]);
+    });
     fitted.comm().sum(&sum, 1);
     const double mean = result.fitted_mean = sum / static_cast<double>(result.elements);
     if (result.held_out == 0) return;
-    double squares = sparse::blocked_sum(held.count(), [&](std::int64_t x) {
-        const double e = static_cast<double>(held.values[x]) - mean;
-        return e * e;
+    const auto& held = parts.held;
+    auto sums = sparse::blocked_sums<2>(held.count(), [&](std::int64_t x) -> std::array<double, 2> {
+        const double e = static_cast<double>(held.values[x]) - mean, weight = held.weight(x);
+        return {weight * e * e, weight};
     });
-    fitted.comm().sum(&squares, 1);
-    result.held_out_mean_rmse = std::sqrt(squares / static_cast<double>(result.held_out));
-}
-
-/// What is held out of a tensor, and what is left where it is not the tensor itself.
-template <class T>
-struct HeldOutParts {
-    sparse::Nonzeros<T> held;
-    SparseTensor<T> rest;
-};
-
-/// Copies what is held out, or splits it off the tensor. Collective.
-template <class T>
-HeldOutParts<T> hold_out(SparseState& source, bool gives_up, const CompletionOptions& options, const SparseTensor<T>* validation) {
-    const auto& comm = source.comm();
-    HeldOutParts<T> parts;
-    if (validation) comm.agree([&] { parts.held = validation->state()->template nonzeros<T>(); });
-    if (options.holdout == 0) return parts;
-    sparse::Nonzeros<T> all;
-    if (gives_up)
-        all = source.take<T>();
-    else
-        comm.agree([&] { all = source.nonzeros<T>(); });
-    comm.agree([&] { parts.held = decompose::split_off(all, options.holdout, options.seed); });
-    parts.rest = decompose::tensor_of(source, std::move(all));
-    return parts;
+    fitted.comm().sum(sums.data(), 2);
+    result.held_out_mean_rmse = std::sqrt(sums[0] / sums[1]);
 }
 
 /// Brings the factors to the start: a model's, or random ones scaled to the norm of what they are fitted to. Collective.
@@ -161,20 +158,23 @@ CpModel<T> model_of(CompletionFactors<T>& factors, const World& world, const std
 
 /// Distributes the elements that are fitted, and fits them. Collective.
 template <class T>
-void fit(SparseState& fitted, bool gives_up, bool keeps_source, CompletionOptions options, const CompletionProgress<T>& progress,
-         const CpModel<T>* start, sparse::Nonzeros<T> held, CompletionResult<T>& result) {
+void fit(const std::string& title, CompletionParts<T> parts, CompletionOptions options, const CompletionProgress<T>& progress,
+         const CpModel<T>* start, CompletionResult<T>& result) {
     Stopwatch watch;
+    auto& fitted = *parts.fitted.state();
     const auto& comm = fitted.comm();
     auto request = decompose::request_of(options, options.rank);
     request.distribution = decompose::completion_distribution(options, comm.size());
-    auto distributed = decompose::distribute_tensor<T>(fitted, gives_up, request);
+    auto distributed = decompose::distribute_tensor<T>(fitted, parts.gives_up, request, parts.weights ? &parts.weights->values : nullptr);
     comm.agree([&] { decompose::check_completion_distribution(distributed.chosen.distribution, options.algorithm); });
     auto& share = distributed.share;
-    share.keeps_source = keeps_source;
+    share.keeps_source = parts.keeps_source;
+    const auto bytes = decompose::completion_memory(share, options, parts.held.count(), omp_get_max_threads()).peak();
     result.forecast_bytes = decompose::checked_forecast(
-        *fitted.world, fitted.title(), decompose::completion_memory(share, options, held.count(), omp_get_max_threads()).peak(),
-        keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another distribution",
-        decompose::model_memory({{}, share.owned}, options.rank + 1, sizeof(T)), options.planned);
+        *fitted.world, title, parts.weights ? parts.weights->with(bytes) : bytes,
+        (parts.weights ? parts.weights->held : 0) + (parts.keeps_source ? share.source_bytes() : 0),
+        "use more ranks, fewer components, another distribution", decompose::model_memory({{}, share.owned}, options.rank + 1, sizeof(T)),
+        options.planned);
     auto& nonzeros = distributed.nonzeros;
     result.elements_max = comm.maximum(*std::max_element(share.nonzeros.begin(), share.nonzeros.end()));
     auto baseline = take_baseline(comm, nonzeros, options, start, result);
@@ -184,7 +184,7 @@ void fit(SparseState& fitted, bool gives_up, bool keeps_source, CompletionOption
     set_start(factors, *method, start, baseline.squares);
     std::optional<HeldOut<T>> held_out;
     if (result.held_out > 0) {
-        held_out.emplace(factors, std::move(held), baseline.biases, result.has_biases);
+        held_out.emplace(factors, std::move(parts.held), baseline.biases, result.has_biases);
         result.unknown = held_out->unknown();
         result.held_out_bias_rmse = held_out->bias_rmse();
     }
@@ -201,19 +201,39 @@ void fit(SparseState& fitted, bool gives_up, bool keeps_source, CompletionOption
     comm.agree([&] { result.model = model(); });
 }
 
+/// What is fitted and what is held out of the tensor that complete() is given. Collective.
+template <class T>
+CompletionParts<T> parts_of(const SparseTensor<T>& tensor, bool gives_up, const CompletionOptions& options,
+                            const SparseTensor<T>* validation, const SparseTensor<T>* weights) {
+    std::optional<decompose::WeightedElements<T>> known;
+    if (weights) known.emplace(decompose::weighted_stored(tensor, gives_up, *weights));
+    auto& source = known ? *known->tensor.state() : *tensor.state();
+    CompletionParts<T> parts;
+    if (options.holdout > 0)
+        parts = decompose::hold_out<T>(source, known ? &known->weights : nullptr, gives_up || known, options.holdout, options.seed);
+    else
+        parts = {SparseTensor<T>(known ? known->tensor.state() : tensor.state()), {}, gives_up || known};
+    if (known && options.holdout == 0) parts.weights = std::move(known->weights);
+    parts.keeps_source = !gives_up && !known;
+    parts.holds_out = validation || options.holdout > 0;
+    if (validation) source.comm().agree([&] { parts.held = validation->state()->template nonzeros<T>(); });
+    return parts;
+}
+
 /// What both forms of complete() do; `gives_up`: the tensor loses its elements when they have been distributed.
 template <class T>
 CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up, const CompletionOptions& options,
-                                    const CompletionProgress<T>& progress, const CpModel<T>* start, const SparseTensor<T>* validation) {
-    SparseState& source = state_of(tensor, "complete");
-    if (!source.symmetry.trivial()) return complete_tensor(tensor.with_symmetry({}), true, options, progress, start, validation);
+                                    const CompletionProgress<T>& progress, const CpModel<T>* start, const SparseTensor<T>* validation,
+                                    const SparseTensor<T>* weights) {
+    const SparseState& source = state_of(tensor, "complete");
+    if (!source.symmetry.trivial()) return complete_tensor(tensor.with_symmetry({}), true, options, progress, start, validation, weights);
     if (validation && !state_of(*validation, "complete").symmetry.trivial()) {
         const auto whole = validation->with_symmetry({});
-        return complete_tensor(tensor, gives_up, options, progress, start, &whole);
+        return complete_tensor(tensor, gives_up, options, progress, start, &whole, weights);
     }
-    const std::vector validations{validation};
+    const std::vector beside{validation, weights};
     const CollectiveCall call(source.world->movement_communicator(), "complete", source, decompose::digest_of(options),
-                              ModelArgument{start}, TensorArguments{validations});
+                              ModelArgument{start}, TensorArguments{beside});
     const auto& comm = source.comm();
     comm.agree([&] {
         decompose::check_completion_options(options, comm.size());
@@ -228,46 +248,107 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
             throw InvalidArgument(std::string("completion: the model to start from has ") + (start->has_biases() ? "" : "no ") +
                                   "biases; leave it to the model whether there are biases");
     });
-    decompose::check_norm(source.title(), checked_squares<T>(source));
+    checked_squares<T>(source);
     if (validation) checked_squares<T>(*validation->state());
     const Stopwatch watch;
-    auto parts = hold_out(source, gives_up, options, validation);
-    auto& fitted = options.holdout > 0 ? *parts.rest.state() : source;
-    CompletionResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
-    result.elements = fitted.pattern()->total;
-    const bool holds_out = validation || options.holdout > 0;
-    if (holds_out) result.held_out = comm.sum(parts.held.count());
-    if (holds_out && (result.elements == 0 || result.held_out == 0))
-        throw InvalidArgument("completion: of " + std::to_string(result.elements + result.held_out) + " elements " +
-                              (result.elements == 0 ? "all" : "none") + " would be held out; use another part or another seed");
-    decompose::check_norm(source.title() + ", the elements that are fitted", checked_squares<T>(fitted));
-    judge_mean(fitted, parts.held, result);
-    result.setup_seconds = watch.seconds();
-    fit(fitted, gives_up || options.holdout > 0, !gives_up, options, progress, start, std::move(parts.held), result);
+    auto parts = parts_of(tensor, gives_up, options, validation, weights);
+    const double seconds = watch.seconds();
+    auto result = decompose::complete_parts(source.title(), std::move(parts), options, progress, start);
+    result.setup_seconds += seconds;
     return result;
 }
 
 }  // namespace
 
+namespace decompose {
+
+template <class T>
+WeightedElements<T> weighted_stored(const SparseTensor<T>& tensor, bool gives_up, const SparseTensor<T>& weights) {
+    SparseState& source = state_of(tensor, "weights");
+    const auto& comm = source.comm();
+    WeightedElements<T> result;
+    result.weights.held = state_of(weights, "weights").bytes() + (gives_up ? 0 : source.bytes());
+    result.weights.finding = masked_memory(weights, tensor);
+    auto of_all = weights_of_stored(tensor, weights);
+    sparse::Nonzeros<T> known;
+    comm.agree([&] {
+        known = gives_up ? source.take<T>() : source.nonzeros<T>();
+        known.weights = std::move(of_all);
+        std::vector<bool> goes;
+        for (auto weight : known.weights) goes.push_back(!(weight > 0));
+        split_off(known, goes);
+        result.weights.values = std::move(known.weights);
+    });
+    result.tensor = tensor_of(source, std::move(known));
+    if (result.tensor.nonzeros() == 0)
+        throw InvalidArgument(source.title() + " has no elements with a weight; there is nothing to complete");
+    return result;
+}
+
+template <class T>
+CompletionParts<T> hold_out(SparseState& source, KnownWeights<T>* weights, bool gives_up, double part, std::uint64_t seed) {
+    const auto& comm = source.comm();
+    CompletionParts<T> parts{SparseTensor<T>(), {}, true};
+    parts.holds_out = true;
+    sparse::Nonzeros<T> all;
+    if (gives_up)
+        all = source.take<T>();
+    else
+        comm.agree([&] { all = source.nonzeros<T>(); });
+    if (weights) all.weights = std::move(weights->values);
+    comm.agree([&] { parts.held = split_off(all, part, seed); });
+    if (weights) parts.weights = {std::move(all.weights), weights->held, weights->finding};
+    parts.fitted = tensor_of(source, std::move(all));
+    return parts;
+}
+
+template <class T>
+CompletionResult<T> complete_parts(const std::string& title, CompletionParts<T> parts, const CompletionOptions& options,
+                                   const CompletionProgress<T>& progress, const CpModel<T>* start) {
+    const Stopwatch watch;
+    const auto& fitted = *parts.fitted.state();
+    const auto& comm = fitted.comm();
+    CompletionResult<T> result{CpModel<T>(fitted.world_handle, {}, {}, {}, {})};
+    result.elements = fitted.pattern()->total;
+    if (parts.holds_out) result.held_out = comm.sum(parts.held.count());
+    if (parts.holds_out && (result.elements == 0 || result.held_out == 0))
+        throw InvalidArgument("completion: of " + std::to_string(result.elements + result.held_out) + " elements " +
+                              (result.elements == 0 ? "all" : "none") + " would be held out; use another part or another seed");
+    check_norm(title + (parts.holds_out ? ", the elements that are fitted" : ""), checked_squares<T>(fitted));
+    if (parts.weights) scale_weights(comm, parts, result.elements);
+    judge_mean(parts, result);
+    result.setup_seconds = watch.seconds();
+    fit(title, std::move(parts), options, progress, start, result);
+    return result;
+}
+
+}  // namespace decompose
+
 template <class T>
 CompletionResult<T> complete(const SparseTensor<T>& tensor, const CompletionOptions& options,
                              const std::type_identity_t<CompletionProgress<T>>& progress, const std::type_identity_t<CpModel<T>>* start,
-                             const std::type_identity_t<SparseTensor<T>>* validation) {
-    return complete_tensor(tensor, false, options, progress, start, validation);
+                             const std::type_identity_t<SparseTensor<T>>* validation,
+                             const std::type_identity_t<SparseTensor<T>>* weights) {
+    return complete_tensor(tensor, false, options, progress, start, validation, weights);
 }
 
 template <class T>
 CompletionResult<T> complete(SparseTensor<T>&& tensor, const CompletionOptions& options,
                              const std::type_identity_t<CompletionProgress<T>>& progress, const std::type_identity_t<CpModel<T>>* start,
-                             const std::type_identity_t<SparseTensor<T>>* validation) {
-    return complete_tensor(tensor, true, options, progress, start, validation);
+                             const std::type_identity_t<SparseTensor<T>>* validation,
+                             const std::type_identity_t<SparseTensor<T>>* weights) {
+    return complete_tensor(tensor, true, options, progress, start, validation, weights);
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template CompletionResult<T> complete(const SparseTensor<T>&, const CompletionOptions&, const CompletionProgress<T>&,                  \
-                                          const CpModel<T>*, const SparseTensor<T>*);                                                      \
+                                          const CpModel<T>*, const SparseTensor<T>*, const SparseTensor<T>*);                              \
     template CompletionResult<T> complete(SparseTensor<T>&&, const CompletionOptions&, const CompletionProgress<T>&, const CpModel<T>*,    \
-                                          const SparseTensor<T>*);
+                                          const SparseTensor<T>*, const SparseTensor<T>*);                                                 \
+    template decompose::CompletionParts<T> decompose::hold_out(SparseState&, KnownWeights<T>*, bool, double, std::uint64_t);               \
+    template decompose::WeightedElements<T> decompose::weighted_stored(const SparseTensor<T>&, bool, const SparseTensor<T>&);              \
+    template CompletionResult<T> decompose::complete_parts(const std::string&, CompletionParts<T>, const CompletionOptions&,               \
+                                                           const CompletionProgress<T>&, const CpModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

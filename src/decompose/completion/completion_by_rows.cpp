@@ -135,6 +135,7 @@ private:
             auto& part = parts[element_hash(options_.seed + 1, index) % batches_.size()];
             for (std::size_t m = 0; m < order; ++m) part.indices[m].push_back(nonzeros.indices[m][x]);
             part.values.push_back(nonzeros.values[x]);
+            if (!nonzeros.weights.empty()) part.weights.push_back(nonzeros.weights[x]);
         }
         for (std::size_t b = 0; b < batches_.size(); ++b) {
             batches_[b].push_back(elements_by_row(parts[b], mode));

@@ -95,7 +95,7 @@ private:
         return squares;
     }
 
-    /// Sums (residual + component) h and h^2 for the rows of a mode; the first mode adds the component to the residual.
+    /// Sums w (residual + component) h and w h^2, with weights w, for the rows of a mode; the first mode adds the component to the residual.
     template <int fixed>
     void improve_column(int mode) {
         const auto& rows = factors_.rows(mode);
@@ -110,8 +110,9 @@ private:
                 for (int m = 0; m < order; ++m) h *= m == mode ? T(1) : column_[m][index[m]];
                 if (mode == 0) values[x] += mine[index[mode]] * h;
                 double* const to = target.row(index[mode]);
-                to[0] += static_cast<double>(values[x]) * h;
-                to[1] += static_cast<double>(h) * h;
+                const double weighted = residual_.weight(x) * h;
+                to[0] += static_cast<double>(values[x]) * weighted;
+                to[1] += weighted * h;
             }
         });
         Stopwatch watch;
@@ -138,7 +139,7 @@ private:
             for (int m = 0; m < order; ++m) product *= column_[m][index[m]];
             auto& value = residual_.values[x];
             value -= product;
-            return static_cast<double>(value) * value;
+            return residual_.weight(x) * value * value;
         });
     }
 

@@ -53,7 +53,7 @@ MemoryTally sgd_memory(const SparseShare& share, bool folds, const CompletionOpt
 MemoryTally ccd_memory(const SparseShare& share, int threads) {
     constexpr std::int64_t number = sizeof(double);
     const auto element = share.value_bytes;
-    auto tally = elements_memory(element, share.nonzeros[0], share.order());
+    auto tally = elements_memory(share.element_bytes(), share.nonzeros[0], share.order());
     tally.hold(-share.nonzeros[0] * share.local_bytes());
     for (std::size_t m = 0; m < share.rows.size(); ++m)
         tally.hold(array_memory(share.rows[m] * share.columns * element) + share.shared[m] * (2 * number + element) +

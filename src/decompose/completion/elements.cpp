@@ -104,19 +104,17 @@ template <class T>
 FitSums fit_sums(const Elements<T>& elements, const Views<T>& factors) {
     const auto sums = sparse::blocked_sums<2>(elements.count(), [&](std::int64_t x) {
         const double model = model_at(factors, elements.index(x)), e = static_cast<double>(elements.values[x]) - model;
-        return std::array<double, 2>{elements.weight(x) * e * e, model * model};
+        return std::array<double, 2>{elements.weight(x) * e * e, elements.weight(x) * model * model};
     });
     return {sums[0], sums[1]};
 }
 
 template <class T>
-double subtract_model(Elements<T>& elements, const Views<T>& factors) {
-    return sparse::blocked_sum(elements.count(), [&](std::int64_t x) {
-        auto& value = elements.values[x];
-        const double e = static_cast<double>(value) - model_at(factors, elements.index(x));
-        value = static_cast<T>(e);
-        return e * e;
-    });
+void subtract_model(Elements<T>& elements, const Views<T>& factors) {
+    const auto count = elements.count();
+#pragma omp parallel for schedule(static)
+    for (std::int64_t x = 0; x < count; ++x)
+        elements.values[x] = static_cast<T>(static_cast<double>(elements.values[x]) - model_at(factors, elements.index(x)));
 }
 
 template <class T>
@@ -133,7 +131,7 @@ double sum_of_squares(std::span<const T> values) {
     template void hadamard(const Views<T>&, const std::uint32_t*, int, double*);                                                           \
     template double model_at(const Views<T>&, const std::uint32_t*);                                                                       \
     template FitSums fit_sums(const Elements<T>&, const Views<T>&);                                                                        \
-    template double subtract_model(Elements<T>&, const Views<T>&);                                                                         \
+    template void subtract_model(Elements<T>&, const Views<T>&);                                                                           \
     template double sum_of_squares(std::span<const T>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -60,7 +60,7 @@ void hadamard(const Views<T>& factors, const std::uint32_t* index, int but, doub
 template <class T>
 double model_at(const Views<T>& factors, const std::uint32_t* index);
 
-/// Sums over elements: of the squares of x - model with their weights, and of the squares of the model.
+/// Sums over elements: of the squares of x - model, and of the model, both with their weights.
 struct FitSums {
     double residual = 0, model = 0;
 };
@@ -68,9 +68,9 @@ struct FitSums {
 template <class T>
 FitSums fit_sums(const Elements<T>& elements, const Views<T>& factors);
 
-/// value -= model for each element; returns the sum of the squares. Does not depend on the number of threads. Local.
+/// value -= model for each element. Local.
 template <class T>
-double subtract_model(Elements<T>& elements, const Views<T>& factors);
+void subtract_model(Elements<T>& elements, const Views<T>& factors);
 
 /// Sum of the squares of the values. Local.
 template <class T>

@@ -18,6 +18,11 @@ sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>& nonzeros, double part, std::u
         for (std::size_t m = 0; m < index.size(); ++m) index[m] = nonzeros.indices[m][x];
         goes[x] = unit_interval(element_hash(seed, index)) < part;
     }
+    return split_off(nonzeros, goes);
+}
+
+template <class T>
+sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>& nonzeros, const std::vector<bool>& goes) {
     const std::size_t count = std::count(goes.begin(), goes.end(), true);
     const auto split = [&](auto& list) {
         std::remove_reference_t<decltype(list)> result;
@@ -36,6 +41,7 @@ sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>& nonzeros, double part, std::u
     result.lengths = nonzeros.lengths;
     for (auto& indices : nonzeros.indices) result.indices.push_back(split(indices));
     result.values = split(nonzeros.values);
+    if (!nonzeros.weights.empty()) result.weights = split(nonzeros.weights);
     return result;
 }
 
@@ -56,25 +62,29 @@ HeldOut<T>::HeldOut(CompletionFactors<T>& factors, sparse::Nonzeros<T> elements,
             mapped.indices.push_back(std::move(needed_.back().local));
         });
     }
-    double bias_squares = 0;
+    double bias_squares = 0, all_weights = 0;
     comm.agree([&] {
         std::size_t kept = 0;
         for (std::size_t x = 0; x < elements.values.size(); ++x) {
-            const double beyond = static_cast<double>(elements.values[x]) - baseline[x];
-            bias_squares += beyond * beyond;
+            const double beyond = static_cast<double>(elements.values[x]) - baseline[x], weight = elements.weight(x);
+            bias_squares += weight * beyond * beyond;
+            all_weights += weight;
             if (has_biases) elements.values[x] = static_cast<T>(beyond);
             const double value = elements.values[x];
             if (std::any_of(mapped.indices.begin(), mapped.indices.end(), [&](const auto& indices) { return indices[x] == unmapped; })) {
                 ++unknown_;
-                unknown_squares_ += value * value;
+                unknown_squares_ += weight * value * value;
                 continue;
             }
             for (auto& indices : mapped.indices) indices[kept] = indices[x];
+            if (!elements.weights.empty()) elements.weights[kept] = elements.weights[x];
             elements.values[kept++] = elements.values[x];
         }
         for (auto& indices : mapped.indices) indices.resize(kept);
         elements.values.resize(kept);
         mapped.values = std::move(elements.values);
+        if (!elements.weights.empty()) elements.weights.resize(kept);
+        mapped.weights = std::move(elements.weights);
         std::vector<int> modes(order);
         std::iota(modes.begin(), modes.end(), 0);
         elements_ = sorted_elements(mapped, modes);
@@ -83,14 +93,12 @@ HeldOut<T>::HeldOut(CompletionFactors<T>& factors, sparse::Nonzeros<T> elements,
             exchange_.push_back(std::make_unique<RowExchange<T>>(comm, needed_[m].rows, factors.columns()));
         }
     });
-    std::int64_t counts[] = {elements_.count() + unknown_, unknown_};
-    comm.sum(counts, 2);
-    double squares[] = {unknown_squares_, bias_squares};
-    comm.sum(squares, 2);
-    count_ = counts[0];
-    unknown_ = counts[1];
-    unknown_squares_ = squares[0];
-    bias_rmse_ = std::sqrt(squares[1] / static_cast<double>(count_));
+    unknown_ = comm.sum(unknown_);
+    double sums[] = {unknown_squares_, bias_squares, all_weights};
+    comm.sum(sums, 3);
+    unknown_squares_ = sums[0];
+    all_weights_ = sums[2];
+    bias_rmse_ = std::sqrt(sums[1] / all_weights_);
 }
 
 /// Adds the biases of a mode to what is predicted for the elements. Collective.
@@ -110,10 +118,10 @@ void HeldOut<T>::add_biases(const NeededRows& needed, const Buffer<T>& biases, s
 
 MemoryTally held_out_memory(const SparseShare& share, std::int64_t count) {
     constexpr std::int64_t number = sizeof(std::int64_t), index = sizeof(std::uint32_t);
-    const auto element = share.value_bytes, order = std::ssize(share.lengths);
+    const auto element = share.value_bytes, all = share.element_bytes(), order = std::ssize(share.lengths);
     const auto columns = share.columns;
     MemoryTally tally;
-    tally.hold(count * (order * number + element));
+    tally.hold(count * (order * number + all));
     tally.hold(count * number);  // the baselines
     for (auto length : share.lengths) {
         const auto rows = std::min(count, length);
@@ -122,8 +130,8 @@ MemoryTally held_out_memory(const SparseShare& share, std::int64_t count) {
         tally.hold(3 * rows * number + array_memory(rows * columns * element) + rows * (columns * element + index));
         tally.pass(array_memory(rows * element) + rows * element);
     }
-    tally.add(elements_memory(element, count, order));
-    tally.hold(-count * (order * index + element + number));
+    tally.add(elements_memory(all, count, order));
+    tally.hold(-count * (order * index + all + number));
     return tally;
 }
 
@@ -138,11 +146,12 @@ double HeldOut<T>::rmse() {
     }
     double squares = fit_sums(elements_, views).residual;
     factors_.comm().sum(&squares, 1);
-    return std::sqrt((squares + unknown_squares_) / static_cast<double>(count_));
+    return std::sqrt((squares + unknown_squares_) / all_weights_);
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>&, double, std::uint64_t);                                                   \
+    template sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>&, const std::vector<bool>&);                                                \
     template class HeldOut<T>;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

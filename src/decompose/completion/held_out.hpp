@@ -13,7 +13,10 @@
 
 namespace arges::decompose {
 
-/// Moves elements that a hash of their indices names, about `part` of all, out of `nonzeros`. Local.
+/// Moves the elements x for which goes[x] out of `nonzeros`. Local.
+template <class T>
+sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>& nonzeros, const std::vector<bool>& goes);
+/// Likewise those that a hash of their indices names, about `part` of all.
 template <class T>
 sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>& nonzeros, double part, std::uint64_t seed);
 
@@ -33,11 +36,9 @@ public:
     /// @param has_biases the factors are those of what is beyond the biases
     HeldOut(CompletionFactors<T>& factors, sparse::Nonzeros<T> elements, const Biases<T>& biases, bool has_biases);
 
-    /// Elements of all ranks. Local.
-    std::int64_t count() const { return count_; }
     /// Those with a row that no element is fitted by, where the factors' part of the model is zero. Local.
     std::int64_t unknown() const { return unknown_; }
-    /// Root of the mean squared difference between elements and biases. Local.
+    /// Root of the mean squared difference between elements and biases, with weights a weighted mean. Local.
     double bias_rmse() const { return bias_rmse_; }
     /// Root of the mean squared difference between elements and model, with the factors as they are.
     double rmse();
@@ -50,8 +51,8 @@ private:
     std::vector<NeededRows> needed_;  // by mode
     std::vector<Buffer<T>> data_;     // of these rows
     std::vector<std::unique_ptr<RowExchange<T>>> exchange_;
-    std::int64_t count_ = 0, unknown_ = 0;
-    double unknown_squares_ = 0, bias_rmse_ = 0;
+    std::int64_t unknown_ = 0;
+    double all_weights_ = 0, unknown_squares_ = 0, bias_rmse_ = 0;
 };
 
 /// Memory of the constructor of a HeldOut and of rmse() with so many elements on a rank, an upper bound; what it holds at first is the

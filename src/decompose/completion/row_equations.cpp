@@ -158,7 +158,7 @@ const double* RowEquations::solve(double regularization) {
 }
 
 /// Adds the element whose h is there.
-void RowGradient::add_element(double value) {
+void RowGradient::add_element(double value, double weight) {
     const double *const a = a_.data(), *const h = h_.data();
     double model = 0, length = 0;
 #pragma omp simd reduction(+ : model, length)
@@ -166,12 +166,12 @@ void RowGradient::add_element(double value) {
         model += a[r] * h[r];
         length += h[r] * h[r];
     }
-    const double e = value - model;
+    const double e = weight * (value - model);
     double* const sums = sums_.data();
 #pragma omp simd
     for (int r = 0; r < columns_; ++r) sums[r] += e * h[r];
-    sums_[columns_] += length;
-    sums_[columns_ + 1] += 1;
+    sums_[columns_] += weight * length;
+    sums_[columns_ + 1] += weight;
 }
 
 }  // namespace arges::decompose

@@ -87,7 +87,7 @@ protected:
     Buffer<double> sums_;
 };
 
-/// What a step of stochastic gradient descent needs of a row: sum of e h, of |h|^2, and the number of elements.
+/// What a step of stochastic gradient descent needs of a row: sum of w e h, of w |h|^2, and of the weights w.
 class alignas(64) RowGradient : public RowNumbers {
 public:
     explicit RowGradient(int columns) : RowNumbers(packed_count(columns)), columns_(columns), h_(columns), a_(columns) {}
@@ -102,7 +102,7 @@ public:
         std::copy_n(a, columns_, a_.data());
         for (auto x = first; x < last; ++x) {
             hadamard(factors, elements.index(x), by_row.mode, h_.data());
-            add_element(elements.values[x]);
+            add_element(elements.values[x], elements.weight(x));
         }
     }
 
@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    void add_element(double value);
+    void add_element(double value, double weight);
 
     int columns_;
     Buffer<double> h_, a_;

@@ -3,7 +3,6 @@
 #include "arges/cpd.hpp"
 
 #include "arges/error.hpp"
-#include "arges/known_elements.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp/constraints.hpp"
@@ -17,6 +16,7 @@
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
 #include "decompose/finite_elements.hpp"
+#include "decompose/known_weights.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "layout/layout.hpp"
@@ -24,7 +24,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -140,21 +139,6 @@ void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Fac
     result.format = to_string(tensor.format());
 }
 
-/// With weights elements are known or unknown.
-template <class Tensor>
-CpOptions with_missing(CpOptions options, const Tensor* weights) {
-    options.missing = options.missing || weights;
-    return options;
-}
-
-/// Those that masked() has elements for, in their order. Local.
-template <class T>
-std::vector<T> positive_values(const SparseTensor<T>& weights) {
-    std::vector<T> values;
-    std::ranges::copy_if(weights.local_values(), std::back_inserter(values), [](T value) { return value > 0; });
-    return values;
-}
-
 /// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
 /// @param number  of the first start, see decompose::CpTask
 template <class T>
@@ -165,7 +149,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     const std::vector all_weights{weights};
     const CollectiveCall call(whole.world->movement_communicator(), "cp_decompose", whole, decompose::digest_of(given),
                               ModelArgument{start}, TensorArguments{all_weights});
-    const auto asked = with_missing(given, weights);
+    const auto asked = decompose::with_missing(given, weights);
     whole.comm().agree([&] {
         decompose::check_cp_options(asked);
         decompose::check_constraints(asked, tensor.order());
@@ -175,15 +159,9 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
             throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
         check_start(tensor.lengths(), asked.rank, start);
     });
-    std::optional<SparseTensor<T>> known;
-    decompose::KnownWeights<T> of_known;
-    if (weights) {
-        of_known.held = state_of(*weights, "cp_decompose").bytes() + (gives_up ? 0 : whole.bytes());
-        of_known.finding = masked_memory(tensor, *weights);
-        known.emplace(masked(tensor, *weights));
-        of_known.values = positive_values(*weights);
-    }
-    auto& source = weights ? *known->state() : whole;
+    std::optional<decompose::WeightedElements<T>> known;
+    if (weights) known.emplace(decompose::weighted_elements(tensor, gives_up, *weights));
+    auto& source = known ? *known->tensor.state() : whole;
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;
     const auto options = decompose::with_starts(asked, tensor.lengths().size(), nonzeros, start != nullptr);
@@ -202,7 +180,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     if (weights && gives_up) whole.template take<T>();
     decompose::CpTask<T> task{tensor.world(), whole.title(), lengths, options, progress, start, nullptr, number};
     if (decompose::has_loss(options))
-        return decompose::decompose_elements<T>(source, gives_up || weights, weights ? &of_known : nullptr, task);
+        return decompose::decompose_elements<T>(source, gives_up || weights, known ? &known->weights : nullptr, task);
     Stopwatch watch;
     const auto hosvd = start ? decompose::HosvdStart<T>() : decompose::hosvd_start<T>(tensor, lengths, options);
     if (hosvd.model) task.first = &*hosvd.model;
@@ -239,7 +217,7 @@ CpResult<T> decompose_tensor(const Tensor<T>& tensor, const CpOptions& given, co
     const auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
                               ModelArgument{start}, TensorArguments{all_weights});
-    const auto options = decompose::with_starts(with_missing(given, weights), tensor.extents().size(), tensor.size(), start != nullptr);
+    const auto options = decompose::with_starts(decompose::with_missing(given, weights), tensor.extents().size(), tensor.size(), start != nullptr);
     if (source.world->dry())
         throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
     const auto& comm = source.world->communicator();

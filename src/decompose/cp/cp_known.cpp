@@ -115,10 +115,10 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
     auto distributed = distribute_tensor<T>(source, gives_up, request, weights ? &weights->values : nullptr);
     const auto& share = distributed.share;
-    const auto beside = weights ? weights->held : 0;
-    const auto bytes = std::max(weights ? weights->finding : 0, beside + element_cp_memory(share, options, omp_get_max_threads()).peak());
+    const auto bytes = element_cp_memory(share, options, omp_get_max_threads()).peak();
     const auto forecast =
-        checked_forecast(*source.world, task.title, bytes, beside + (share.keeps_source ? share.source_bytes() : 0),
+        checked_forecast(*source.world, task.title, weights ? weights->with(bytes) : bytes,
+                         (weights ? weights->held : 0) + (share.keeps_source ? share.source_bytes() : 0),
                          "use more ranks, fewer components", model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const int batches = options.algorithm == CpAlgorithm::sgd ? sgd_batches(stored) : 1;
     ElementOperator<T> op(comm, std::move(distributed.nonzeros), options.rank, batches, options.seed);

@@ -3,17 +3,11 @@
 
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/distribution/sparse_share.hpp"
+#include "decompose/known_weights.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "interface/sparse/sparse_state.hpp"
 
 namespace arges::decompose {
-
-/// Weights of the nonzeros of this rank, and bytes that are held beside them, and that finding them took.
-template <class T>
-struct KnownWeights {
-    std::vector<T> values;
-    std::int64_t held = 0, finding = 0;
-};
 
 /// Of a sparse tensor, whose nonzeros it takes if `gives_up`. Collective. @throws as cp_decompose()
 /// @param weights are given up; null: none

@@ -3,11 +3,11 @@
 #include "arges/error.hpp"
 #include "base/text.hpp"
 #include "decompose/cp/cp_driver.hpp"
+#include "decompose/largest_weight.hpp"
 #include "sparse/blocked_sum.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 namespace arges::decompose {
@@ -63,11 +63,10 @@ KnownElements known_elements(const Communicator& comm, const std::string& title,
     comm.sum(sums.data(), 6);
     KnownElements known{sums[0] + zeros, sums[1], sums[2], sums[3], 0, 0, loss, sums[5] + zeros};
     if (weights) {
-        known.largest_weight = 0;
+        double largest = 0;
         for (std::int64_t i = 0; i < std::ssize(values); ++i)
-            if (!std::isnan(values[i])) known.largest_weight = std::max(known.largest_weight, weight(i));
-        // Numbers that are not negative are ordered as their bits are.
-        known.largest_weight = std::bit_cast<double>(comm.maximum(std::bit_cast<std::int64_t>(known.largest_weight)));
+            if (!std::isnan(values[i])) largest = std::max(largest, weight(i));
+        known.largest_weight = largest_weight(comm, largest);
     }
     if (known.elements == 0) throw InvalidArgument(title + " has no element that is known; there is nothing to decompose");
     check_norm(title, known.squares);

@@ -3,6 +3,7 @@
 #include "arges/tucker.hpp"
 
 #include "arges/error.hpp"
+#include "arges/known_elements.hpp"
 #include "base/math.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
@@ -12,6 +13,7 @@
 #include "decompose/distribution/movement_bounds.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/finite_elements.hpp"
+#include "decompose/known_weights.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/tucker/dense_tucker_subspace.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
@@ -52,11 +54,8 @@ public:
                                                     tensor_.world().state()->plan_options().machine);
     }
 
-    /// The tensor is a filled copy of one that has NaN, with this sum of the squares of known elements.
-    void set_missing(const Tensor<T>& known, double squares) {
-        known_.emplace(known.state());
-        known_squares_ = squares;
-    }
+    /// The tensor is a filled copy of one of which elements are unknown, or have weights.
+    void set_missing(decompose::KnownPart<T> known) { known_.emplace(std::move(known)); }
 
     void hosvd() {
         double discarded = 0;
@@ -273,12 +272,12 @@ private:
         step.product_seconds += steps_.note(step, tensor_.world().last_report().bytes_planned);
         // Statements may leave tensors on other layouts.
         tensor_ = decompose::with_plain_blocks(tensor_);
-        auto placed = decompose::on_layout_of(model, tensor_), known = decompose::on_layout_of(*known_, tensor_);
-        known_.emplace(std::move(known.tensor));
-        step.move_seconds += steps_.note(step, placed.planned_bytes + known.planned_bytes);
-        const auto residuals = decompose::refill(*known_, placed.tensor, tensor_);
+        auto placed = decompose::on_layout_of(model, tensor_);
+        const auto planned = known_->move_to(tensor_);
+        step.move_seconds += steps_.note(step, placed.planned_bytes + planned);
+        const auto residuals = known_->refill(placed.tensor, tensor_);
         norm_squared_ = residuals.filled;
-        error_ = std::sqrt(residuals.known / known_squares_);
+        error_ = std::sqrt(residuals.known / known_->sums().squares);
     }
 
     /// The factor of a mode as a tensor.
@@ -344,8 +343,7 @@ private:
     }
 
     Tensor<T> tensor_;
-    std::optional<Tensor<T>> known_;  // with NaN
-    double known_squares_ = 0;
+    std::optional<decompose::KnownPart<T>> known_;
     const TuckerOptions& options_;
     const Communicator& comm_;
     double norm_squared_;
@@ -361,11 +359,13 @@ private:
 }  // namespace
 
 template <class T>
-TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const std::type_identity_t<TuckerModel<T>>* start) {
+TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& given, const TuckerProgress& progress,
+                                 const std::type_identity_t<TuckerModel<T>>* start, const std::type_identity_t<Tensor<T>>* weights) {
     const auto& source = state_of(tensor, "tucker_decompose");
-    const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", source, decompose::digest_of(options),
-                              ModelArgument{start});
+    const std::vector all_weights{weights};
+    const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", source, decompose::digest_of(given),
+                              ModelArgument{start}, TensorArguments{all_weights});
+    const auto options = decompose::with_missing(given, weights);
     if (source.world->dry()) throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
     decompose::check_dense_tucker(source.title(), tensor.extents(), options);
     if (start && options.method != TuckerMethod::hooi && !options.missing)
@@ -373,25 +373,28 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     if (start) decompose::check_tucker_start(*start, tensor.extents(), options.ranks);
     const auto place = decompose::plain_layout(tensor);
     const auto memory = decompose::dense_tucker_memory(*source.kernels, tensor.world(), place.layout, options, omp_get_max_threads());
-    const auto forecast = decompose::checked_forecast(*source.world, source.title(), place.original_bytes + memory.peak(),
-                                                      source.shape().max_local_size() * std::int64_t{sizeof(T)},
-                                                      "use more ranks, fewer components", 0, [&](std::int64_t bytes, std::int64_t) {
-                                                          if (options.planned) options.planned(bytes);
-                                                      });
+    const auto of_weights = weights ? place.layout.max_local_size() * std::int64_t{sizeof(T)} : 0;
+    const auto forecast = decompose::checked_forecast(
+        *source.world, source.title(), place.original_bytes + memory.peak() + 3 * of_weights,  // as they were given and moved; masked()
+        source.shape().max_local_size() * std::int64_t{sizeof(T)} + of_weights, "use more ranks, fewer components", 0,
+        [&](std::int64_t bytes, std::int64_t) {
+            if (options.planned) options.planned(bytes);
+        });
     Stopwatch watch;
-    const auto plain = decompose::with_plain_blocks(tensor);
-    decompose::KnownSums known;
+    auto plain = decompose::with_plain_blocks(weights ? masked(tensor, *weights) : Tensor<T>(tensor.state()));
+    std::optional<decompose::KnownPart<T>> known;
     if (options.missing) {
-        known = decompose::known_sums(plain);
-        if (known.count == 0) throw InvalidArgument(source.title() + " has no element that is known; there is nothing to decompose");
-        decompose::check_norm(source.title(), known.squares);
+        known.emplace(std::move(plain), weights);
+        if (known->sums().count == 0)
+            throw InvalidArgument(source.title() + " has no element that is known; there is nothing to decompose");
+        decompose::check_norm(source.title(), known->sums().squares);
     }
-    const auto whole = options.missing ? decompose::filled_with(plain, known.sum / known.count) : Tensor<T>(plain.state());
+    const auto whole = known ? known->filled() : std::move(plain);
     const double norm_squared = decompose::norm_squared(whole);
     decompose::check_elements(whole, norm_squared);
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
     result.forecast_bytes = forecast;
-    result.grid = decompose::grid_text(plain.state()->layout);
+    result.grid = decompose::grid_text(whole.state()->layout);
     result.distribution = "dense";
     if (options.method == TuckerMethod::nonnegative) {
         decompose::run_nonnegative(whole, norm_squared, options, progress, result);
@@ -399,7 +402,7 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
         return result;
     }
     DenseTucker<T> work(whole, options, norm_squared);
-    if (options.missing) work.set_missing(plain, known.squares);
+    if (known) work.set_missing(std::move(*known));
     const auto automatic = options.missing ? TuckerMethod::hooi : TuckerMethod::st_hosvd;
     result.method = options.method == TuckerMethod::automatic ? automatic : options.method;
     if (result.method == TuckerMethod::hosvd) work.hosvd();
@@ -414,7 +417,8 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template TuckerResult<T> tucker_decompose(const Tensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
+    template TuckerResult<T> tucker_decompose(const Tensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*,        \
+                                              const Tensor<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -1,79 +1,117 @@
 #include "decompose/tucker/missing_elements.hpp"
 
 #include "decompose/distribution/dense_block.hpp"
+#include "decompose/largest_weight.hpp"
+#include "decompose/tucker/dense_unfolding.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "sparse/blocked_sum.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace arges::decompose {
 
 namespace {
 
-std::int64_t local_size(const TensorState& state) { return state.layout.local_size(state.world->communicator().rank()); }
+std::int64_t local_size(const TensorState& state) {
+    return block_position(state.layout, state.world->communicator().rank()).count();
+}
 
 /// Sums of term(place) over the elements of this rank that count, of all ranks.
 template <std::size_t n, class F>
 std::array<double, n> sums_over(const TensorState& state, F&& term) {
-    const auto& comm = state.world->communicator();
-    auto sums = sparse::blocked_sums<n>(block_position(state.layout, comm.rank()).count(), term);
-    comm.sum(sums.data(), n);
+    auto sums = sparse::blocked_sums<n>(local_size(state), term);
+    state.world->communicator().sum(sums.data(), n);
     return sums;
+}
+
+/// Elements of this rank, and their weights relative to the largest.
+template <class T>
+class Block {
+public:
+    Block(const Tensor<T>& tensor, const std::optional<Tensor<T>>& weights, double largest) : tensor_(*tensor.state()), largest_(largest) {
+        if (weights) weights_.emplace(*weights->state());
+    }
+    double value(std::int64_t i) const { return tensor_.template of<T>()[i]; }
+    double weight(std::int64_t i) const { return weights_ ? static_cast<double>(weights_->template of<T>()[i]) / largest_ : 1; }
+    /// What an element becomes where the model has `m`.
+    double filled(std::int64_t i, double m) const {
+        const double x = value(i);
+        return std::isnan(x) ? m : m + weight(i) * (x - m);
+    }
+
+private:
+    HostElements tensor_;
+    std::optional<HostElements> weights_;
+    double largest_;
+};
+
+/// Fills a tensor, with m(i) where the model has it.
+template <class T, class F>
+void fill(const Block<T>& block, Tensor<T>& filled, F&& m) {
+    ChangedHostElements changed(*filled.state());
+    T* const to = changed.of<T>();
+    const auto count = local_size(*filled.state());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(block.filled(i, m(i)));
 }
 
 }  // namespace
 
 template <class T>
-KnownSums known_sums(const Tensor<T>& tensor) {
-    const HostElements here(*tensor.state());
-    const T* const x = here.of<T>();
-    const auto sums = sums_over<3>(*tensor.state(), [&](std::int64_t i) -> std::array<double, 3> {
-        const double value = x[i];
-        if (std::isnan(value)) return {};
-        return {1, value, value * value};
-    });
-    return {sums[0], sums[1], sums[2]};
-}
-
-template <class T>
-Tensor<T> filled_with(const Tensor<T>& tensor, double value) {
-    Tensor<T> filled = tensor;
-    ChangedHostElements here(*filled.state());
-    T* const x = here.of<T>();
-    const auto count = local_size(*filled.state());
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < count; ++i)
-        if (std::isnan(x[i])) x[i] = static_cast<T>(value);
-    return filled;
-}
-
-template <class T>
-Residuals refill(const Tensor<T>& tensor, const Tensor<T>& model, Tensor<T>& filled) {
-    const HostElements known(*tensor.state()), of_model(*model.state());
-    const T *const x = known.of<T>(), *const m = of_model.of<T>();
-    {
-        ChangedHostElements changed(*filled.state());
-        T* const to = changed.of<T>();
-        const auto count = local_size(*filled.state());
-#pragma omp parallel for schedule(static)
-        for (std::int64_t i = 0; i < count; ++i)
-            if (std::isnan(x[i])) to[i] = m[i];
+KnownPart<T>::KnownPart(Tensor<T> tensor, const Tensor<T>* weights) : known_(std::move(tensor)) {
+    const auto& state = *known_->state();
+    if (weights) {
+        weights_.emplace(on_layout_of(*weights, *known_).tensor);
+        const Block<T> block(*known_, weights_, 1);
+        double largest = 0;
+        for (std::int64_t i = 0; i < local_size(state); ++i)
+            if (!std::isnan(block.value(i))) largest = std::max(largest, block.weight(i));
+        largest_ = largest_weight(state.world->communicator(), largest);
     }
-    const auto sums = sums_over<2>(*tensor.state(), [&](std::int64_t i) -> std::array<double, 2> {
-        const double value = x[i], of = m[i], e = value - of;
-        if (std::isnan(value)) return {0, of * of};
-        return {e * e, value * value};
+    const Block<T> block(*known_, weights_, largest_);
+    const auto sums = sums_over<3>(state, [&](std::int64_t i) -> std::array<double, 3> {
+        const double x = block.value(i), w = block.weight(i);
+        if (std::isnan(x)) return {};
+        return {w, w * x, w * x * x};
+    });
+    sums_ = {sums[0], sums[1], sums[2]};
+}
+
+template <class T>
+Tensor<T> KnownPart<T>::filled() const {
+    Tensor<T> result = *known_;
+    const double mean = sums_.sum / sums_.count;
+    fill(Block<T>(*known_, weights_, largest_), result, [mean](std::int64_t) { return mean; });
+    return result;
+}
+
+template <class T>
+std::int64_t KnownPart<T>::move_to(const Tensor<T>& other) {
+    auto moved = on_layout_of(*known_, other);
+    known_.emplace(std::move(moved.tensor));
+    if (!weights_) return moved.planned_bytes;
+    auto weights = on_layout_of(*weights_, other);
+    weights_.emplace(std::move(weights.tensor));
+    return moved.planned_bytes + weights.planned_bytes;
+}
+
+template <class T>
+Residuals KnownPart<T>::refill(const Tensor<T>& model, Tensor<T>& filled) const {
+    const Block<T> block(*known_, weights_, largest_);
+    const HostElements of_model(*model.state());
+    const T* const m = of_model.of<T>();
+    fill(block, filled, [m](std::int64_t i) { return static_cast<double>(m[i]); });
+    const auto sums = sums_over<2>(*known_->state(), [&](std::int64_t i) -> std::array<double, 2> {
+        const double x = block.value(i), e = x - static_cast<double>(m[i]), all = block.filled(i, m[i]);
+        return {std::isnan(x) ? 0 : block.weight(i) * e * e, all * all};
     });
     return {sums[0], sums[1]};
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template KnownSums known_sums(const Tensor<T>&);                                                                                       \
-    template Tensor<T> filled_with(const Tensor<T>&, double);                                                                              \
-    template Residuals refill(const Tensor<T>&, const Tensor<T>&, Tensor<T>&);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
-#undef ARGES_INSTANTIATE
+template class KnownPart<float>;
+template class KnownPart<double>;
 
 }  // namespace arges::decompose

@@ -1,30 +1,46 @@
-/// Unknown elements of a dense tensor that is decomposed.
+/// Unknown elements of a dense tensor that is decomposed, and weights of the others.
 #pragma once
 
 #include "arges/tensor.hpp"
 
+#include <cstdint>
+#include <optional>
+
 namespace arges::decompose {
 
-/// Sums over known elements.
+/// Sums over known elements, with weights.
 struct KnownSums {
     double count = 0, sum = 0, squares = 0;
 };
-/// Of the elements that are not NaN. Collective.
-template <class T>
-KnownSums known_sums(const Tensor<T>& tensor);
-
-/// A copy with this value where elements are NaN. Collective.
-template <class T>
-Tensor<T> filled_with(const Tensor<T>& tensor, double value);
 
 /// What a model leaves.
 struct Residuals {
-    double known = 0;   ///< sum of the squares of x - model over known elements
+    double known = 0;   ///< sum of weight (x - model)^2 over known elements
     double filled = 0;  ///< sum of the squares of all elements of the filled tensor
 };
-/// Fills the unknown elements of a tensor with those of a model. Collective.
-/// @param tensor  with NaN @param model, filled  on the same layout, with plain blocks
+
+/// Elements of a dense tensor, some of which are NaN, that is filled with those of a model m: an element x with the weight w becomes
+/// m + w / w_max (x - m), an unknown one m. A model that is nearer to the filled tensor than m has smaller weighted residuals (Kiers,
+/// Psychometrika 62, 1997). All calls are collective unless marked local.
 template <class T>
-Residuals refill(const Tensor<T>& tensor, const Tensor<T>& model, Tensor<T>& filled);
+class KnownPart {
+public:
+    /// @param tensor  has plain blocks @param weights of the same lengths; nullptr: all 1
+    KnownPart(Tensor<T> tensor, const Tensor<T>* weights);
+
+    /// With weights divided by the largest. Local.
+    const KnownSums& sums() const { return sums_; }
+    /// A tensor that is filled with the mean of known elements.
+    Tensor<T> filled() const;
+    /// To the layout of another tensor, which has plain blocks; returns the bytes that this rank sends.
+    std::int64_t move_to(const Tensor<T>& other);
+    /// Fills a tensor. @param model, filled  on the layout that this is on
+    Residuals refill(const Tensor<T>& model, Tensor<T>& filled) const;
+
+private:
+    std::optional<Tensor<T>> known_, weights_;  // the first one with NaN
+    double largest_ = 1;
+    KnownSums sums_;
+};
 
 }  // namespace arges::decompose

@@ -1,6 +1,8 @@
 #include "decompose/tucker/sparse_products.hpp"
 
 #include "base/memory_tally.hpp"
+#include "decompose/largest_weight.hpp"
+#include "sparse/blocked_sum.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -13,8 +15,7 @@ template <class T>
 SparseProducts<T>::SparseProducts(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed,
                                   double shift)
     : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)), seed_(seed), shift_(shift) {
-    for (auto value : distributed_.sets[0].nonzeros.values) norm_squared_ += static_cast<double>(value) * value;
-    comm_.sum(&norm_squared_, 1);
+    scale_weights();
     comm_.agree([&] {
         const bool one_set = distributed_.sets.size() == 1;
         for (int m = 0; m < order(); ++m) {
@@ -23,10 +24,27 @@ SparseProducts<T>::SparseProducts(const Communicator& comm, Distributed<T> distr
             if (one_set) continue;
             release(nonzeros.indices);
             release(nonzeros.values);
+            release(nonzeros.weights);
         }
     });
     release(distributed_.sets);
     set_ranks(ranks_);
+}
+
+/// So that the largest weight is 1, and sums the squares.
+template <class T>
+void SparseProducts<T>::scale_weights() {
+    double largest = 0;
+    const auto& first = distributed_.sets[0].nonzeros;
+    for (auto weight : first.weights) largest = std::max(largest, static_cast<double>(weight));
+    largest = largest_weight(comm_, largest);
+    for (auto& set : distributed_.sets)
+        for (auto& weight : set.nonzeros.weights) weight = static_cast<T>(static_cast<double>(weight) / largest);
+    norm_squared_ = sparse::blocked_sum(first.count(), [&](std::int64_t x) {
+        const double value = first.values[x];
+        return first.weight(x) * value * value;
+    });
+    comm_.sum(&norm_squared_, 1);
 }
 
 template <class T>

@@ -24,7 +24,7 @@ public:
     /// Factors of random numbers from 0 to 1 less `shift`, the same on any number of ranks.
     SparseProducts(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed, double shift);
 
-    /// Squared norm of the tensor. Local.
+    /// Squared norm of the tensor; with weights, which are divided by the largest, the sum of weight x^2. Local.
     double norm_squared() const { return norm_squared_; }
     /// Columns of the factors. Local.
     const std::vector<int>& ranks() const { return ranks_; }
@@ -48,7 +48,8 @@ public:
     /// This rank's rows of X_(mode) times the Kronecker product of the other factors, until the next call; the last of the other modes is
     /// the fastest in its columns.
     sparse::RowMatrix<T> product(int mode);
-    /// From now on products are those of the nonzeros less a model with these factors; returns the sum of the squares of these differences.
+    /// From now on products are those of the nonzeros less a model with these factors, times their weights; returns the sum of the squares
+    /// of these differences, times weights.
     /// @param core the last mode fastest
     double subtract_model(const std::vector<double>& core);
 
@@ -57,6 +58,7 @@ public:
 private:
     const ModeRows& rows_of(int mode) const { return distributed_.rows[mode]; }
     std::int64_t width(int mode) const;
+    void scale_weights();
 
     const Communicator& comm_;
     Distributed<T> distributed_;

@@ -9,6 +9,7 @@
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/dense_block.hpp"
+#include "decompose/known_weights.hpp"
 #include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/core_arrays.hpp"
@@ -25,6 +26,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -222,35 +224,44 @@ void run_nonnegative(const World& world, SparseProducts<T>& products, const Tuck
 
 /// What both forms of tucker_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
 template <class T>
-TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const TuckerModel<T>* start) {
-    auto& source = state_of(tensor, "tucker_decompose");
-    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, options, progress, start);
-    const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", source, decompose::digest_of(options),
-                              ModelArgument{start});
-    const auto& comm = source.comm();
-    const auto nonzeros = source.pattern()->total;
+TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const TuckerOptions& given, const TuckerProgress& progress,
+                                 const TuckerModel<T>* start, const SparseTensor<T>* weights) {
+    auto& whole = state_of(tensor, "tucker_decompose");
+    if (!whole.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, given, progress, start, weights);
+    const std::vector all_weights{weights};
+    const CollectiveCall call(whole.world->movement_communicator(), "tucker_decompose", whole, decompose::digest_of(given),
+                              ModelArgument{start}, TensorArguments{all_weights});
+    const auto options = decompose::with_missing(given, weights);
+    const auto& comm = whole.comm();
     comm.agree([&] {
         check<T>(options, tensor.lengths());
-        if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
         if (!start) return;
         if (options.method == TuckerMethod::nonnegative) refuse("factors to start from are for hooi; choose it, or leave them out");
         decompose::check_tucker_start(*start, tensor.lengths(), options.ranks);
         check_width(start->ranks());
     });
-    const Stopwatch whole;
+    const Stopwatch watch;
+    std::optional<decompose::WeightedElements<T>> known;
+    if (weights) known.emplace(decompose::weighted_elements(tensor, gives_up, *weights));
+    auto& source = known ? *known->tensor.state() : whole;
+    if (source.pattern()->total == 0)
+        throw InvalidArgument(whole.title() + " has no " + (weights ? "elements with a weight" : "nonzeros") +
+                              "; there is nothing to decompose");
+    if (weights && gives_up) whole.template take<T>();
     auto own = options;
     own.ranks = first_ranks(options, tensor.lengths(), start ? &start->ranks() : nullptr);
     const int columns = *std::max_element(own.ranks.begin(), own.ranks.end());
-    auto distributed = decompose::distribute_tensor<T>(source, gives_up, decompose::request_of(options, columns));
+    auto distributed = decompose::distribute_tensor<T>(source, gives_up || weights, decompose::request_of(options, columns),
+                                                          known ? &known->weights.values : nullptr);
     const auto& chosen = distributed.chosen;
     const auto& share = distributed.share;
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
     const auto check_memory = [&](const std::vector<int>& ranks) {
         own.ranks = ranks;
+        const auto taken = decompose::tucker_memory(share, own, omp_get_max_threads()).peak();
         const auto forecast = decompose::checked_forecast(
-            *source.world, source.title(), decompose::tucker_memory(share, own, omp_get_max_threads()).peak(),
-            share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, a larger relative error, another format", 0,
+            *source.world, whole.title(), known ? known->weights.with(taken) : taken,
+            (known ? known->weights.held : 0) + (share.keeps_source ? share.source_bytes() : 0), "use more ranks, fewer components, a larger relative error, another format", 0,
             [&](std::int64_t bytes, std::int64_t) {
                 if (options.planned) options.planned(bytes);
             });
@@ -259,7 +270,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     check_memory(own.ranks);
     const bool is_nonnegative = options.method == TuckerMethod::nonnegative;
     SparseProducts<T> products(comm, std::move(distributed.nonzeros), own.ranks, options.seed, is_nonnegative ? 0 : 0.5);
-    decompose::check_norm(source.title(), products.norm_squared());
+    decompose::check_norm(whole.title(), products.norm_squared());
     result.distribution = chosen.distribution;
     result.grid = chosen.grid;
     result.policy = chosen.policy;
@@ -268,7 +279,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         run_nonnegative(world, products, options, progress, tensor.lengths(), result);
     else
         run_hooi(source, world, products, options, progress, start, check_memory, result);
-    result.seconds = whole.seconds();
+    result.seconds = watch.seconds();
     return result;
 }
 
@@ -276,19 +287,23 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
 
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const std::type_identity_t<TuckerModel<T>>* start) {
-    return decompose_tensor(tensor, false, options, progress, start);
+                                 const std::type_identity_t<TuckerModel<T>>* start,
+                                 const std::type_identity_t<SparseTensor<T>>* weights) {
+    return decompose_tensor(tensor, false, options, progress, start, weights);
 }
 
 template <class T>
 TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const std::type_identity_t<TuckerModel<T>>* start) {
-    return decompose_tensor(tensor, true, options, progress, start);
+                                 const std::type_identity_t<TuckerModel<T>>* start,
+                                 const std::type_identity_t<SparseTensor<T>>* weights) {
+    return decompose_tensor(tensor, true, options, progress, start, weights);
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*); \
-    template TuckerResult<T> tucker_decompose(SparseTensor<T>&&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
+    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*,  \
+                                              const SparseTensor<T>*);                                                                     \
+    template TuckerResult<T> tucker_decompose(SparseTensor<T>&&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*,       \
+                                              const SparseTensor<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -53,6 +53,31 @@ void check_mask(const Any& tensor, const Any& mask, F&& over) {
                               " are others; leave them out, or make them 0");
 }
 
+/// Likewise, and that there is memory for finding elements of one in the other, so many bytes with both of them.
+template <class T>
+void check_sparse_mask(const SparseTensor<T>& tensor, const SparseTensor<T>& mask, std::int64_t bytes) {
+    check_mask(tensor, mask, [&](auto&& check) { std::ranges::for_each(mask.local_values(), check); });
+    if (!mask.symmetry().trivial())
+        throw InvalidArgument("masked: the mask has symmetry, with which not all of its elements are stored; use with_symmetry({}) of it");
+    auto& world = *tensor.world().state();
+    const auto most = world.most(bytes);
+    const auto& source = state_of(tensor, "masked");
+    world.require_everywhere(most - source.pattern()->held() - state_of(mask, "masked").pattern()->held(),
+                             source.title() + ": the elements of a mask");
+}
+
+/// The indices of this rank's elements, one tuple after the other. Local.
+template <class T>
+std::vector<std::int64_t> stored_tuples(const SparseTensor<T>& tensor) {
+    const int order = tensor.order();
+    std::vector<std::int64_t> tuples(tensor.local_nonzeros() * order);
+    for (int m = 0; m < order; ++m) {
+        const auto indices = tensor.local_indices(m);
+        for (std::size_t x = 0; x < indices.size(); ++x) tuples[x * order + m] = indices[x];
+    }
+    return tuples;
+}
+
 }  // namespace
 
 std::string not_finite_text(const std::string& title, std::int64_t size, const NotFinite& found) {
@@ -124,23 +149,17 @@ Tensor<T> masked(const Tensor<T>& tensor, const Tensor<T>& mask) {
 template <class T>
 SparseTensor<T> masked(const SparseTensor<T>& tensor, const SparseTensor<T>& mask) {
     const CollectiveCall call(ranks_of(tensor.world()), "masked", tensor, mask);
-    check_mask(tensor, mask, [&](auto&& check) { std::ranges::for_each(mask.local_values(), check); });
-    if (!mask.symmetry().trivial())
-        throw InvalidArgument("masked: the mask has symmetry, with which not all of its elements are stored; use with_symmetry({}) of it");
-    auto& world = *tensor.world().state();
-    world.require_everywhere(world.most(masked_memory(tensor, mask)) - state_of(tensor, "masked").pattern()->held() -
-                                 state_of(mask, "masked").pattern()->held(),
-                             state_of(tensor, "masked").title() + ": the elements of a mask");
+    check_sparse_mask(tensor, mask, masked_memory(tensor, mask));
     SparseTensor<T> result = mask;
     result.drop();
-    std::vector<std::int64_t> tuples(result.local_nonzeros() * result.order());
-    for (int m = 0; m < result.order(); ++m) {
-        const auto indices = result.local_indices(m);
-        for (std::size_t x = 0; x < indices.size(); ++x) tuples[x * result.order() + m] = indices[x];
-    }
-    const auto values = tensor.read_at(tuples);
-    std::ranges::copy(values, result.local_values().begin());
+    std::ranges::copy(tensor.read_at(stored_tuples(result)), result.local_values().begin());
     return result;
+}
+
+template <class T>
+std::vector<T> weights_of_stored(const SparseTensor<T>& tensor, const SparseTensor<T>& weights) {
+    check_sparse_mask(tensor, weights, masked_memory(weights, tensor));
+    return weights.read_at(stored_tuples(tensor));
 }
 
 template <class T>
@@ -164,6 +183,8 @@ template Tensor<float> masked(const Tensor<float>&, const Tensor<float>&);
 template Tensor<double> masked(const Tensor<double>&, const Tensor<double>&);
 template SparseTensor<float> masked(const SparseTensor<float>&, const SparseTensor<float>&);
 template SparseTensor<double> masked(const SparseTensor<double>&, const SparseTensor<double>&);
+template std::vector<float> weights_of_stored(const SparseTensor<float>&, const SparseTensor<float>&);
+template std::vector<double> weights_of_stored(const SparseTensor<double>&, const SparseTensor<double>&);
 template std::int64_t masked_memory(const SparseTensor<float>&, const SparseTensor<float>&);
 template std::int64_t masked_memory(const SparseTensor<double>&, const SparseTensor<double>&);
 

@@ -313,7 +313,7 @@ def cpd(
             pairwise_perturbation=bool(pairwise_perturbation),
         )
     )  # fmt: skip
-    return _cp_model("cpd", own, options, progress, start, None if weights is None else _like(own, weights))
+    return _cp_model("cpd", own, options, progress, start, _weights_of(own, weights))
 
 
 def compare_ranks(
@@ -369,6 +369,7 @@ def complete(
     seed: int = 1,
     holdout: float = 0,
     validation: Any = None,
+    weights: Any = None,
     patience: int = 15,
     learning_rate: float = 1,
     decay: float = 0,
@@ -390,7 +391,8 @@ def complete(
     the model is the mean, a bias for each row and the part of the components: "on", "off", or "auto": for ratings, or as start has it. nonnegative:
     factors have no negative element, and there are no biases.
     holdout: part of the elements that is held out of the fit; the model is then that which fits them best. validation: a sparse tensor whose elements
-    are held out instead. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes,
+    are held out instead. weights: of the elements' squared residuals, a tensor of the same shape with numbers that are not negative: stored elements
+    without one, or with 0, are unknown, too; means, biases, errors and penalties have them. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes,
     duplicates, has_biases; held_out_mean_rmse, that of predicting fitted_mean, the mean of the fitted elements, and held_out_bias_rmse, that of mean and
     biases: a warning says where the model does no better. CpModel.at() predicts elements.
     """
@@ -410,7 +412,7 @@ def complete(
         judged = asarray(validation)
         own.world.agree(lambda: _refuse_sums(judged, duplicates))
         held = judged.astype(own.dtype)
-    found = _cp_model("complete", own, options, progress, start, held)
+    found = _cp_model("complete", own, options, progress, start, held, _weights_of(own, weights))
     found.report["duplicates"] = given._joined
     _warn_of_predictions(found.report, own.world.rank)
     return found
@@ -441,6 +443,7 @@ def tucker(
     tolerance: float = 1e-5,
     seed: int = 1,
     missing: bool = False,
+    weights: Any = None,
     seconds: float | None = None,
     progress: Progress | bool | None = None,
 ) -> TuckerModel:
@@ -448,7 +451,8 @@ def tucker(
 
     ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows:
     |X - model| <= relative_error |X|. missing: elements that are NaN, or not stored in a sparse tensor,
-    are unknown; with ranks, by "hooi".
+    are unknown; with ranks, by "hooi". weights: of the elements' squared residuals, a tensor of the same shape with numbers that are not negative:
+    elements without one, or with 0, are unknown, others are known.
     method: "auto", "hosvd", "st_hosvd", "hooi" or "nonnegative" (factors and core, with ranks). report has fit, iterations, converged, stop_reason, compression, forecast_bytes.
     """
     own = _real(tensor)
@@ -459,20 +463,18 @@ def tucker(
             max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance), seed=whole("seed", seed), seconds=_seconds(seconds),
         )
     )  # fmt: skip
+    of_elements = _weights_of(own, weights)
     with progress_shown(progress, "tucker", own.world.rank) as shown:
-        found = _core.tucker(own._h, options, shown)
+        found = _core.tucker(own._h, options, shown, None if of_elements is None else of_elements._h)
     return TuckerModel(Tensor._of(found.pop("core")), found.pop("factors"), found)
 
 
 def _cp_model(
-    what: str, own: Tensor, options: dict[str, Any], progress: Progress | bool | None, start: CpModel | None, held: Tensor | None = None
+    what: str, own: Tensor, options: dict[str, Any], progress: Progress | bool | None, start: CpModel | None, *beside: Tensor | None
 ) -> CpModel:
-    beside = None if held is None else held._h
+    tensors = [None if tensor is None else tensor._h for tensor in beside]
     with progress_shown(progress, what, own.world.rank) as shown:
-        if what == "cpd":
-            found = _core.cpd(own._h, options, shown, start, beside)
-        else:
-            found = _core.complete(own._h, options, shown, start, beside)
+        found = (_core.cpd if what == "cpd" else _core.complete)(own._h, options, shown, start, *tensors)
     weights, factors, mean, biases = found.pop("weights"), found.pop("factors"), found.pop("mean", 0.0), found.pop("biases", [])
     return CpModel(weights, factors, found, mean, list(biases))
 
@@ -495,6 +497,10 @@ def masked(tensor: Any, mask: Any) -> Tensor:
     """
     own = _real(tensor)
     return Tensor._of(_core.masked(own._h, _like(own, mask)._h))
+
+
+def _weights_of(own: Tensor, given: Any) -> Tensor | None:
+    return None if given is None else _like(own, given)
 
 
 def _like(own: Tensor, given: Any) -> Tensor:
