@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -63,8 +64,43 @@ TEST(CpdProgram, HasWeights) {
     EXPECT_NE(with("--weights", negative).err.find("1 are others"), std::string::npos);
     EXPECT_NE(with("--weights", large).err.find("index '7' in mode 1 is over the length 3"), std::string::npos);
     EXPECT_NE(with("--weights", folder / "none.tns").err.find("none.tns"), std::string::npos);
-    const auto tucker = run_program({"tucker", x.c_str(), "--ranks", "1,1,1", "--mask", mask.c_str(), "--json"});
-    EXPECT_EQ(parsed(tucker)["elements_not_stored"], "missing") << tucker.err;
+    // The others have the same option.
+    const auto tucker = [&](const char* option, const std::string& file) {
+        return parsed(run_program({"tucker", x.c_str(), "--ranks", "1,1,1", "--iterations", "3", option, file.c_str(), "--json"}));
+    };
+    const auto one = tucker("--mask", mask), three = tucker("--weights", weights);
+    EXPECT_EQ(one["elements_not_stored"], "missing");
+    EXPECT_EQ(three["weights"], weights);
+    EXPECT_NEAR(three["error"].get<double>(), one["error"].get<double>(), 1e-12);
+    const auto completion = [&](const std::string& file) {
+        return run_program({"complete", x.c_str(), "--rank", "1", "--iterations", "3", "--weights", file.c_str(), "--json"});
+    };
+    EXPECT_EQ(parsed(completion(weights))["elements"], 4);  // of what is stored only
+    EXPECT_NE(completion(negative).err.find("1 are others"), std::string::npos);
+    const auto shown = run_program({"complete", x.c_str(), "--rank", "1", "--iterations", "3", "--mask", mask.c_str()});
+    EXPECT_NE(shown.out.find("weights of " + mask + "; elements without a weight are unknown"), std::string::npos) << shown.out << shown.err;
+}
+
+/// Of dense files, too, in which NaN is unknown whatever its weight.
+TEST(CpdProgram, HasWeightsOfDenseFiles) {
+    const World world;
+    const TemporaryFolder folder(world);
+    Tensor<double> X(world, {6, 5, 4}, "X"), W(world, {6, 5, 4}, "W");
+    X.fill([](Index i) { return i[0] == 2 && i[1] == 1 ? std::nan("") : 1 + static_cast<double>(i[0] * i[1] + i[2] % 3); });
+    W.fill([](Index i) { return i[2] == 3 && i[0] < 2 ? 0 : 1 + static_cast<double>(i[0] % 2); });
+    const auto x = folder / "x.npy", w = folder / "w.npy";
+    write_npy(X, x);
+    write_npy(W, w);
+    const std::vector<std::vector<const char*>> programs{
+        {"cpd", x.c_str(), "--rank", "2", "--starts", "1"}, {"tucker", x.c_str(), "--ranks", "2,2,2"}, {"complete", x.c_str(), "--rank", "2"}};
+    for (auto words : programs) {
+        words.insert(words.end(), {"--weights", w.c_str(), "--iterations", "2", "--json"});
+        const auto found = parsed(run_program(words));
+        EXPECT_EQ(found["weights"], w) << words[0];
+        if (words[0] != std::string("tucker")) {
+            EXPECT_EQ(found[words[0] == std::string("cpd") ? "known_elements" : "elements"], 106) << words[0];
+        }
+    }
 }
 
 /// The algorithm follows from the loss; what is printed says which elements count.

@@ -111,6 +111,24 @@ TEST_F(DenseForecasts, CoverTucker) {
 }
 
 /// Over the limit they are refused by all ranks; buffers for reading are cut to what is left.
+TEST_F(DenseForecasts, CoverTuckerOfKnownElements) {
+    for (const auto& extents : shapes()) {
+        const auto x = tensor(extents), weights = tensor(extents);
+        const auto held = x.state()->shape().local_size(world_.rank()) * 8;
+        for (const bool has_weights : {false, true}) {
+            TuckerOptions options;
+            options.ranks.assign(extents.size(), 3);
+            options.missing = true;
+            options.max_iterations = 2;
+            std::int64_t forecast = 0;
+            const auto taken = (has_weights ? 2 : 1) * held + most_held([&] {
+                                   forecast = tucker_decompose(x, options, {}, nullptr, has_weights ? &weights : nullptr).forecast_bytes;
+                               });
+            expect_covered(taken, forecast, text(extents) + (has_weights ? ", weights" : ", missing"));
+        }
+    }
+}
+
 TEST_F(DenseForecasts, AreRefusedOverTheLimit) {
     const auto x = tensor({60, 50, 70});
     const auto limit = world_.memory_limit();

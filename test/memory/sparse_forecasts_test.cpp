@@ -23,6 +23,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -164,6 +165,33 @@ TEST_F(ForecastsOnRanks, CoverWeightsOfElements) {
             const auto taken = before + most(most_held([&] { cp_decompose(tensor, options, {}, nullptr, &weights); }));
             expect_covered(taken, forecast, "weights, " + shape.text(), 0.3);
         }
+    for (const Sizes& shape : {Sizes{{300, 400, 200}, 100000}, Sizes{{40, 30, 20, 50}, 60000}}) {
+        const auto tensor = made(shape, 3);
+        std::int64_t forecast = 0;
+        std::optional<SparseTensor<double>> weights(made(shape, 30));
+        const auto before = most(world_.memory_in_use());
+        TuckerOptions tucker;
+        tucker.ranks.assign(shape.lengths.size(), 3);
+        tucker.max_iterations = 2;
+        tucker.planned = [&](std::int64_t bytes) { forecast = most(bytes); };
+        const auto of_tucker = before + most(most_held([&] { tucker_decompose(tensor, tucker, {}, nullptr, &*weights); }));
+        expect_covered(of_tucker, forecast, "Tucker with weights, " + shape.text(), 0.3);
+        weights.emplace(made(shape, 3));
+        for (const auto algorithm : {CompletionAlgorithm::als, CompletionAlgorithm::ccd, CompletionAlgorithm::sgd})
+            for (const double holdout : {0.0, 0.3}) {
+                CompletionOptions options;
+                options.rank = 4;
+                options.algorithm = algorithm;
+                options.holdout = holdout;
+                options.max_iterations = 2;
+                options.planned = [&](std::int64_t bytes, std::int64_t) { forecast = most(bytes); };
+                const auto taken = before + most(most_held([&] { complete(tensor, options, {}, nullptr, nullptr, &*weights); }));
+                expect_covered(taken, forecast,
+                               "completion " + std::to_string(static_cast<int>(algorithm)) + " with weights, " + std::to_string(holdout) +
+                                   ", " + shape.text(),
+                               0.3);
+            }
+    }
 }
 
 TEST_F(ForecastsOnRanks, RefuseToCompactInTooLittleMemory) {

@@ -77,6 +77,14 @@ def test_weights_and_masks(form):
     hidden = arges.masked(tensor, weights)
     known = hidden.stored if form == "sparse" else np.isfinite(hidden.numpy()).sum()
     assert known == (weights > 0).sum()
+    core = arges.tucker(tensor, 2, weights=weights, max_iterations=4)
+    assert core.report["fit"] == pytest.approx(1 - np.sqrt((weights * (whole - core.full()) ** 2).sum() / (weights * whole**2).sum()), abs=1e-9)
+    assert arges.tucker(tensor, 2, weights=weights > 0, max_iterations=4).report["fit"] == pytest.approx(
+        arges.tucker(arges.masked(tensor, weights), 2, missing=True, max_iterations=4).report["fit"], abs=1e-9
+    )
+    if form == "sparse":
+        fitted = arges.complete(tensor, 2, weights=weights, biases="off", max_iterations=4)
+        assert fitted.report["rmse"] == pytest.approx(np.sqrt((weights * (whole - fitted.full()) ** 2).sum() / weights.sum()), rel=1e-9)
     with pytest.raises(arges.InvalidArgument, match="not negative"):
         arges.cpd(tensor, 2, weights=-weights)
     with pytest.raises(arges.InvalidArgument, match="lengths"):
