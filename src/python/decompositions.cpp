@@ -125,7 +125,8 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
         const TuckerProgress each = [&](int number, double fit) {
             report(world, progress, [&] { return named("number", number, "fit", fit); });
         };
-        const auto result = outside_interpreter([&] { return tucker_decompose(own, options, each, nullptr, of_elements ? &*of_elements : nullptr); });
+        const auto result =
+            outside_interpreter([&] { return tucker_decompose(own, options, each, nullptr, of_elements ? &*of_elements : nullptr); });
         const auto& model = result.model;
         return named("core", AnyTensor(model.core().any_state()), "factors", factors_of(model, [&](int m) { return model.ranks()[m]; }),
                      "fit", result.fit, "iterations", result.iterations, "converged", result.converged, "stop_reason",
@@ -189,8 +190,7 @@ void bind_decompositions(nb::module_& module) {
     });
     module.def("compare_ranks", &compare_cp_ranks, nb::arg("tensor"), nb::arg("first"), nb::arg("last"), nb::arg("options"),
                nb::arg("holdout"), nb::arg("progress").none());
-    module.def("tucker", &tucker, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(),
-               nb::arg("weights").none());
+    module.def("tucker", &tucker, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("weights").none());
     module.def("complete", &completion, nb::arg("tensor"), nb::arg("options"), nb::arg("progress").none(), nb::arg("start").none(),
                nb::arg("validation").none(), nb::arg("weights").none());
 }

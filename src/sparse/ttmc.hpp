@@ -27,7 +27,8 @@ public:
     void multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const;
 
     /// From now on multiply() takes for each nonzero its value less the element of a Tucker model, times its weight; returns the sum of the
-    /// squares of these differences, times weights. @param core of the factors' columns, the last mode fastest @throws InvalidArgument if factors or core do not fit
+    /// squares of these differences, times weights. @param core of the factors' columns, the last mode fastest @throws InvalidArgument if
+    /// factors or core do not fit
     double subtract_model(std::span<const T> core, std::span<const RowMatrix<const T>> factors);
 
     std::int64_t bytes() const { return tree_.bytes(); }

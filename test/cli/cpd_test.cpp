@@ -78,7 +78,8 @@ TEST(CpdProgram, HasWeights) {
     EXPECT_EQ(parsed(completion(weights))["elements"], 4);  // of what is stored only
     EXPECT_NE(completion(negative).err.find("1 are others"), std::string::npos);
     const auto shown = run_program({"complete", x.c_str(), "--rank", "1", "--iterations", "3", "--mask", mask.c_str()});
-    EXPECT_NE(shown.out.find("weights of " + mask + "; elements without a weight are unknown"), std::string::npos) << shown.out << shown.err;
+    EXPECT_NE(shown.out.find("weights of " + mask + "; elements without a weight are unknown"), std::string::npos)
+        << shown.out << shown.err;
 }
 
 /// Of dense files, too, in which NaN is unknown whatever its weight.
@@ -91,8 +92,9 @@ TEST(CpdProgram, HasWeightsOfDenseFiles) {
     const auto x = folder / "x.npy", w = folder / "w.npy";
     write_npy(X, x);
     write_npy(W, w);
-    const std::vector<std::vector<const char*>> programs{
-        {"cpd", x.c_str(), "--rank", "2", "--starts", "1"}, {"tucker", x.c_str(), "--ranks", "2,2,2"}, {"complete", x.c_str(), "--rank", "2"}};
+    const std::vector<std::vector<const char*>> programs{{"cpd", x.c_str(), "--rank", "2", "--starts", "1"},
+                                                         {"tucker", x.c_str(), "--ranks", "2,2,2"},
+                                                         {"complete", x.c_str(), "--rank", "2"}};
     for (auto words : programs) {
         words.insert(words.end(), {"--weights", w.c_str(), "--iterations", "2", "--json"});
         const auto found = parsed(run_program(words));

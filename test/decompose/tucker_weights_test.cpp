@@ -1,8 +1,8 @@
 // Tucker decompositions with weights of elements: errors by the definition, gradients that vanish, and what weights of zero and one are.
-#include "arges/tucker.hpp"
 #include "arges/element_functions.hpp"
 #include "arges/error.hpp"
 #include "arges/known_elements.hpp"
+#include "arges/tucker.hpp"
 #include "base/splitmix.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,6 @@
 #include "comm/collective_call.hpp"
 #include "decompose/completion/complete_parts.hpp"
 #include "decompose/completion/completion_options.hpp"
-#include "decompose/model_arguments.hpp"
 
 #include <algorithm>
 #include <optional>

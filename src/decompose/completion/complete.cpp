@@ -170,11 +170,11 @@ void fit(const std::string& title, CompletionParts<T> parts, CompletionOptions o
     auto& share = distributed.share;
     share.keeps_source = parts.keeps_source;
     const auto bytes = decompose::completion_memory(share, options, parts.held.count(), omp_get_max_threads()).peak();
-    result.forecast_bytes = decompose::checked_forecast(
-        *fitted.world, title, parts.weights ? parts.weights->with(bytes) : bytes,
-        (parts.weights ? parts.weights->held : 0) + (parts.keeps_source ? share.source_bytes() : 0),
-        "use more ranks, fewer components, another distribution", decompose::model_memory({{}, share.owned}, options.rank + 1, sizeof(T)),
-        options.planned);
+    result.forecast_bytes =
+        decompose::checked_forecast(*fitted.world, title, parts.weights ? parts.weights->with(bytes) : bytes,
+                                    (parts.weights ? parts.weights->held : 0) + (parts.keeps_source ? share.source_bytes() : 0),
+                                    "use more ranks, fewer components, another distribution",
+                                    decompose::model_memory({{}, share.owned}, options.rank + 1, sizeof(T)), options.planned);
     auto& nonzeros = distributed.nonzeros;
     result.elements_max = comm.maximum(*std::max_element(share.nonzeros.begin(), share.nonzeros.end()));
     auto baseline = take_baseline(comm, nonzeros, options, start, result);

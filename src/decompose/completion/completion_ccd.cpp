@@ -95,7 +95,8 @@ private:
         return squares;
     }
 
-    /// Sums w (residual + component) h and w h^2, with weights w, for the rows of a mode; the first mode adds the component to the residual.
+    /// Sums w (residual + component) h and w h^2, with weights w, for the rows of a mode; the first mode adds the component to the
+    /// residual.
     template <int fixed>
     void improve_column(int mode) {
         const auto& rows = factors_.rows(mode);

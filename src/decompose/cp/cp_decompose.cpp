@@ -217,7 +217,8 @@ CpResult<T> decompose_tensor(const Tensor<T>& tensor, const CpOptions& given, co
     const auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(given),
                               ModelArgument{start}, TensorArguments{all_weights});
-    const auto options = decompose::with_starts(decompose::with_missing(given, weights), tensor.extents().size(), tensor.size(), start != nullptr);
+    const auto options =
+        decompose::with_starts(decompose::with_missing(given, weights), tensor.extents().size(), tensor.size(), start != nullptr);
     if (source.world->dry())
         throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
     const auto& comm = source.world->communicator();

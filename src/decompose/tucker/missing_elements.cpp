@@ -15,9 +15,7 @@ namespace arges::decompose {
 
 namespace {
 
-std::int64_t local_size(const TensorState& state) {
-    return block_position(state.layout, state.world->communicator().rank()).count();
-}
+std::int64_t local_size(const TensorState& state) { return block_position(state.layout, state.world->communicator().rank()).count(); }
 
 /// Sums of term(place) over the elements of this rank that count, of all ranks.
 template <std::size_t n, class F>

@@ -252,7 +252,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     own.ranks = first_ranks(options, tensor.lengths(), start ? &start->ranks() : nullptr);
     const int columns = *std::max_element(own.ranks.begin(), own.ranks.end());
     auto distributed = decompose::distribute_tensor<T>(source, gives_up || weights, decompose::request_of(options, columns),
-                                                          known ? &known->weights.values : nullptr);
+                                                       known ? &known->weights.values : nullptr);
     const auto& chosen = distributed.chosen;
     const auto& share = distributed.share;
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
@@ -261,8 +261,8 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         const auto taken = decompose::tucker_memory(share, own, omp_get_max_threads()).peak();
         const auto forecast = decompose::checked_forecast(
             *source.world, whole.title(), known ? known->weights.with(taken) : taken,
-            (known ? known->weights.held : 0) + (share.keeps_source ? share.source_bytes() : 0), "use more ranks, fewer components, a larger relative error, another format", 0,
-            [&](std::int64_t bytes, std::int64_t) {
+            (known ? known->weights.held : 0) + (share.keeps_source ? share.source_bytes() : 0),
+            "use more ranks, fewer components, a larger relative error, another format", 0, [&](std::int64_t bytes, std::int64_t) {
                 if (options.planned) options.planned(bytes);
             });
         result.forecast_bytes = std::max(result.forecast_bytes, forecast);
@@ -287,15 +287,13 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
 
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const std::type_identity_t<TuckerModel<T>>* start,
-                                 const std::type_identity_t<SparseTensor<T>>* weights) {
+                                 const std::type_identity_t<TuckerModel<T>>* start, const std::type_identity_t<SparseTensor<T>>* weights) {
     return decompose_tensor(tensor, false, options, progress, start, weights);
 }
 
 template <class T>
 TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const std::type_identity_t<TuckerModel<T>>* start,
-                                 const std::type_identity_t<SparseTensor<T>>* weights) {
+                                 const std::type_identity_t<TuckerModel<T>>* start, const std::type_identity_t<SparseTensor<T>>* weights) {
     return decompose_tensor(tensor, true, options, progress, start, weights);
 }
 
