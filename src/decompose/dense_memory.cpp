@@ -72,8 +72,8 @@ public:
         const auto in_use = dry.memory_in_use();
         dry.reset_peak();
         sweep(dry, tensor, 0, layout_.order());
-        if (options_.missing) expand(dry);
-        tally_.pass(dry.state()->taken_peak() - in_use + std::max(leaf_bytes_, options_.missing ? bytes(layout_) : 0));
+        tally_.pass(dry.state()->taken_peak() - in_use + leaf_bytes_);
+        if (options_.missing) tally_.pass(model_block_memory(elements_.size, ranks_, layout_, world_.rank()) + bytes(layout_));
     }
 
     void nonnegative() {
@@ -170,19 +170,6 @@ private:
         const int middle = (begin + end) / 2;
         sweep(dry, multiplied(dry, tensor, middle, end), begin, middle);
         sweep(dry, multiplied(dry, tensor, begin, middle), middle, end);
-    }
-
-    /// The statement of the whole model, in the dry run.
-    void expand(const World& dry) const {
-        const auto labels = numbered_labels('x', layout_.order()), of_core = numbered_labels('y', layout_.order());
-        AnyExpression product = zeros(dry, ranks_)[of_core];
-        for (int m = 0; m < layout_.order(); ++m) {
-            const std::size_t place = m;
-            product =
-                product * zeros(dry, {layout_.extents()[place], ranks_[place]})[std::vector<std::string>{labels[place], of_core[place]}];
-        }
-        auto model = zeros(dry, layout_.extents());
-        model[labels] = product;
     }
 
     AnyTensor multiplied(const World& dry, const AnyTensor& tensor, int begin, int end) const {

@@ -112,14 +112,17 @@ TYPED_TEST(TuckerWeightsOf, HaveErrorsByTheDefinition) {
     using T = TypeParam;
     const World world;
     const double rounding = std::is_same_v<T, float> ? 2e-4 : 1e-10;
-    for (std::uint64_t seed = 1; seed < 4; ++seed) {
-        const auto given = weighted<T>(world, {6, 7, 5}, seed);
-        const auto dense = tucker_decompose(given.X, options_of({2, 2, 2}, 5), {}, nullptr, &given.W);
+    // Of the last one ranks hold copies.
+    const std::vector<std::pair<Lengths, std::vector<int>>> shapes{{{6, 7, 5}, {2, 2, 2}}, {{13, 1, 8}, {3, 1, 2}}, {{2, 3, 2}, {1, 2, 2}}};
+    std::uint64_t seed = 0;
+    for (const auto& [lengths, ranks] : shapes) {
+        const auto given = weighted<T>(world, lengths, ++seed);
+        const auto dense = tucker_decompose(given.X, options_of(ranks, 5), {}, nullptr, &given.W);
         EXPECT_EQ(dense.method, TuckerMethod::hooi);
         EXPECT_NEAR(dense.estimated_error, weighted_error(given, dense.model), rounding);
         const auto X = SparseTensor<T>::from_dense(given.X), W = SparseTensor<T>::from_dense(given.W);
         for (const char* distribution : {"medium", "coarse", "fine"}) {
-            auto options = options_of({2, 2, 2}, 5);
+            auto options = options_of(ranks, 5);
             options.distribution = distribution;
             const auto sparse = tucker_decompose(X, options, {}, nullptr, &W);
             EXPECT_NEAR(sparse.estimated_error, weighted_error(given, sparse.model), rounding) << distribution;

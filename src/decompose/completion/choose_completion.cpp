@@ -4,6 +4,7 @@
 #include "comm/collective_call.hpp"
 #include "decompose/completion/complete_parts.hpp"
 #include "decompose/completion/completion_options.hpp"
+#include "interface/world/call_arguments.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -257,25 +257,22 @@ private:
         return decompose::product_bound(length, size / length, static_cast<double>(factors_[place].rank), ranks());
     }
 
-    /// Unknown elements become those of the model, which the error is of, too, as far as elements are known.
+    /// Unknown elements become those of the model, which the error is of, too, as far as elements are known. Each rank has all that its
+    /// part of the model is made from but the core.
     void refill() {
-        Tensor<T> model(tensor_.world(), tensor_.extents(), "model");
         auto& step = steps_.pending();
         steps_.note(step, 0);
-        auto labels = decompose::numbered_labels('x', tensor_.order()), of_core = decompose::numbered_labels('y', tensor_.order());
-        Expression<T> product = core_[Labels(of_core)];
-        for (int m = 0; m < tensor_.order(); ++m) {
-            const std::size_t place = m;
-            product = product * factor_of(m, tensor_.extents()[m])[Labels(std::vector<std::string>{labels[place], of_core[place]})];
-        }
-        model[Labels(labels)] = product;
-        step.product_seconds += steps_.note(step, tensor_.world().last_report().bytes_planned);
-        // Statements may leave tensors on other layouts.
-        tensor_ = decompose::with_plain_blocks(tensor_);
-        auto placed = decompose::on_layout_of(model, tensor_);
+        const auto core = core_.gather();
         const auto planned = known_->move_to(tensor_);
-        step.move_seconds += steps_.note(step, placed.planned_bytes + planned);
-        const auto residuals = known_->refill(placed.tensor, tensor_);
+        step.move_seconds += steps_.note(step, planned);
+        Buffer<T> model;
+        comm_.agree([&] {
+            std::vector<const T*> factors;
+            for (const auto& factor : factors_) factors.push_back(factor.u.data());
+            model = decompose::model_block<T>(core, core_.extents(), factors, tensor_.state()->layout, comm_.rank());
+        });
+        const auto residuals = known_->refill(model.data(), tensor_);
+        step.product_seconds += steps_.note(step, 0);
         norm_squared_ = residuals.filled;
         error_ = std::sqrt(residuals.known / known_->sums().squares);
     }

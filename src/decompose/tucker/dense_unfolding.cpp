@@ -4,9 +4,12 @@
 #include "decompose/distribution/dense_block.hpp"
 #include "interface/dense/run_movement.hpp"
 #include "interface/dense/tensor_state.hpp"
+#include "local/contract.hpp"
 #include "plan/movement/movement.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace arges::decompose {
 
@@ -100,5 +103,70 @@ std::shared_ptr<TensorState> mode_product(const TensorState& from, int mode, con
     kernels.contract(f, kernels.one, from.bytes.data(), u, kernels.zero, result->bytes.data());
     return result;
 }
+
+namespace {
+
+/// The indices of each mode that a rank has of a layout, in their order.
+std::vector<std::vector<std::int64_t>> local_indices(const Layout& layout, std::int64_t rank) {
+    std::vector<std::vector<std::int64_t>> result;
+    const auto sizes = layout.local_sizes(rank);
+    for (int m = 0; m < layout.order(); ++m) {
+        auto& mine = result.emplace_back();
+        for (std::int64_t x = 0; x < sizes[m]; ++x) mine.push_back(layout.coordinate(rank, m) + x * layout.slot(m).grid_length());
+    }
+    return result;
+}
+
+}  // namespace
+
+template <class T>
+Buffer<T> model_block(std::span<const T> core, const std::vector<std::int64_t>& ranks, const std::vector<const T*>& factors,
+                      const Layout& layout, std::int64_t rank) {
+    if (layout.grid().is_idle(rank) || layout.local_size(rank) == 0) return {};
+    const auto indices = local_indices(layout, rank);
+    auto sizes = ranks;
+    Buffer<T> block(std::ssize(core));
+    std::copy(core.begin(), core.end(), block.data());
+    for (int m = 0; m < layout.order(); ++m) {
+        const MiddleMode at(sizes, m);
+        const auto length = layout.extents()[m], rows = std::ssize(indices[m]);
+        std::vector<T> mine;  // rows of the factor, column after column
+        for (std::int64_t c = 0; c < at.length; ++c)
+            for (auto i : indices[m]) mine.push_back(factors[m][i + c * length]);
+        Buffer<T> next(at.before * rows * at.behind);
+        local::FoldedContraction f;
+        f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * rows}};
+        f.k = {{at.length, at.before, rows, 0}};
+        f.n = {{rows, 0, 1, at.before}};
+        local::contract<T>(f, T(1), block.data(), mine.data(), T(0), next.data());
+        block = std::move(next);
+        sizes[m] = rows;
+    }
+    return block;
+}
+
+std::int64_t model_block_memory(std::int64_t element_bytes, const std::vector<std::int64_t>& ranks, const Layout& layout,
+                                std::int64_t rank) {
+    const auto local = layout.local_sizes(rank);
+    auto sizes = ranks;
+    const auto bytes = [&] {
+        return array_memory(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()) * element_bytes);
+    };
+    const auto core = bytes();
+    std::int64_t before = core, blocks = core, rows = 0;
+    for (std::size_t m = 0; m < sizes.size(); ++m) {
+        sizes[m] = local[m];
+        const auto after = bytes();
+        blocks = std::max(blocks, before + after);
+        rows = std::max(rows, 2 * local[m] * ranks[m] * element_bytes);
+        before = after;
+    }
+    return core + blocks + rows + local::max_workspace_bytes;
+}
+
+template Buffer<float> model_block(std::span<const float>, const std::vector<std::int64_t>&, const std::vector<const float*>&,
+                                   const Layout&, std::int64_t);
+template Buffer<double> model_block(std::span<const double>, const std::vector<std::int64_t>&, const std::vector<const double*>&,
+                                    const Layout&, std::int64_t);
 
 }  // namespace arges::decompose

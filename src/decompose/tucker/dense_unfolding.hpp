@@ -4,6 +4,7 @@
 
 #include "arges/machine.hpp"
 #include "arges/tucker.hpp"
+#include "base/buffer.hpp"
 #include "decompose/cp/gram_solver.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "layout/layout.hpp"
@@ -91,6 +92,16 @@ std::int64_t gram_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t leng
 /// The tensor whose index of `mode`, which is whole, is multiplied with U^T. No communication.
 /// @param u length x columns, column after column
 std::shared_ptr<TensorState> mode_product(const TensorState& tensor, int mode, const void* u, std::int64_t columns);
+
+/// This rank's elements of a Tucker model on a layout, which has plain blocks. Local. @throws OutOfMemory
+/// @param core     its elements, the first mode fastest @param ranks its lengths
+/// @param factors  by mode, length x columns, column after column
+template <class T>
+Buffer<T> model_block(std::span<const T> core, const std::vector<std::int64_t>& ranks, const std::vector<const T*>& factors,
+                      const Layout& layout, std::int64_t rank);
+/// Memory that it takes, the result included, an upper bound. Pure.
+std::int64_t model_block_memory(std::int64_t element_bytes, const std::vector<std::int64_t>& ranks, const Layout& layout,
+                                std::int64_t rank);
 
 /// The cheapest order of the modes for ST-HOSVD, in modelled seconds of Gram matrices, eigenvectors, products, and moves of
 /// modes that are spread over ranks. Pure.

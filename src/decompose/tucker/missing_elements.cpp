@@ -15,12 +15,14 @@ namespace arges::decompose {
 
 namespace {
 
-std::int64_t local_size(const TensorState& state) { return block_position(state.layout, state.world->communicator().rank()).count(); }
+/// Elements of this rank, copies of those of others included.
+std::int64_t local_size(const TensorState& state) { return state.layout.local_size(state.world->communicator().rank()); }
 
-/// Sums of term(place) over the elements of this rank that count, of all ranks.
+/// Sums of term(place) over the elements of all ranks, each counted once; term() is called for copies, too.
 template <std::size_t n, class F>
 std::array<double, n> sums_over(const TensorState& state, F&& term) {
     auto sums = sparse::blocked_sums<n>(local_size(state), term);
+    if (block_position(state.layout, state.world->communicator().rank()).count() == 0) sums = {};
     state.world->communicator().sum(sums.data(), n);
     return sums;
 }
@@ -45,16 +47,6 @@ private:
     std::optional<HostElements> weights_;
     double largest_;
 };
-
-/// Fills a tensor, with m(i) where the model has it.
-template <class T, class F>
-void fill(const Block<T>& block, Tensor<T>& filled, F&& m) {
-    ChangedHostElements changed(*filled.state());
-    T* const to = changed.of<T>();
-    const auto count = local_size(*filled.state());
-#pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(block.filled(i, m(i)));
-}
 
 }  // namespace
 
@@ -82,7 +74,12 @@ template <class T>
 Tensor<T> KnownPart<T>::filled() const {
     Tensor<T> result = *known_;
     const double mean = sums_.sum / sums_.count;
-    fill(Block<T>(*known_, weights_, largest_), result, [mean](std::int64_t) { return mean; });
+    const Block<T> block(*known_, weights_, largest_);
+    ChangedHostElements changed(*result.state());
+    T* const to = changed.of<T>();
+    const auto count = local_size(*result.state());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(block.filled(i, mean));
     return result;
 }
 
@@ -97,13 +94,13 @@ std::int64_t KnownPart<T>::move_to(const Tensor<T>& other) {
 }
 
 template <class T>
-Residuals KnownPart<T>::refill(const Tensor<T>& model, Tensor<T>& filled) const {
+Residuals KnownPart<T>::refill(const T* m, Tensor<T>& filled) const {
     const Block<T> block(*known_, weights_, largest_);
-    const HostElements of_model(*model.state());
-    const T* const m = of_model.of<T>();
-    fill(block, filled, [m](std::int64_t i) { return static_cast<double>(m[i]); });
+    ChangedHostElements changed(*filled.state());
+    T* const to = changed.of<T>();
     const auto sums = sums_over<2>(*known_->state(), [&](std::int64_t i) -> std::array<double, 2> {
         const double x = block.value(i), e = x - static_cast<double>(m[i]), all = block.filled(i, m[i]);
+        to[i] = static_cast<T>(all);
         return {std::isnan(x) ? 0 : block.weight(i) * e * e, all * all};
     });
     return {sums[0], sums[1]};

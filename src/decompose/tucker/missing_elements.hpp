@@ -34,8 +34,8 @@ public:
     Tensor<T> filled() const;
     /// To the layout of another tensor, which has plain blocks; returns the bytes that this rank sends.
     std::int64_t move_to(const Tensor<T>& other);
-    /// Fills a tensor. @param model, filled  on the layout that this is on
-    Residuals refill(const Tensor<T>& model, Tensor<T>& filled) const;
+    /// Fills a tensor on the layout that this is on. @param model  elements of this rank
+    Residuals refill(const T* model, Tensor<T>& filled) const;
 
 private:
     std::optional<Tensor<T>> known_, weights_;  // the first one with NaN
