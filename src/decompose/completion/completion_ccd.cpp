@@ -12,17 +12,19 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 namespace arges::decompose {
 
 namespace {
 
-/// Calls f(std::integral_constant<int, order>) for usual orders, else for 0: an order that is known when running.
+/// Calls f with constants: an order, for others than usual ones 0, an order that is known when running; and whether there are weights.
 template <class F>
-void for_order(int order, F&& f) {
-    if (order == 3) return f(std::integral_constant<int, 3>());
-    if (order == 4) return f(std::integral_constant<int, 4>());
-    f(std::integral_constant<int, 0>());
+void for_order(int order, bool has_weights, F&& f) {
+    if (has_weights) return f(std::integral_constant<int, 0>(), std::true_type());
+    if (order == 3) return f(std::integral_constant<int, 3>(), std::false_type());
+    if (order == 4) return f(std::integral_constant<int, 4>(), std::false_type());
+    f(std::integral_constant<int, 0>(), std::false_type());
 }
 
 template <class T>
@@ -88,16 +90,16 @@ private:
         column_.clear();
         for (int m = 0; m < factors_.order(); ++m) column_.push_back(columns_[m].data() + component * factors_.rows(m).count());
         double squares = 0;
-        for_order(factors_.order(), [&](auto order) {
-            for (int m = 0; m < factors_.order(); ++m) improve_column<order()>(m);
-            squares = subtract<order()>();
+        for_order(factors_.order(), !residual_.weights.empty(), [&](auto order, auto has_weights) {
+            for (int m = 0; m < factors_.order(); ++m) improve_column<order(), has_weights()>(m);
+            squares = subtract<order(), has_weights()>();
         });
         return squares;
     }
 
     /// Sums w (residual + component) h and w h^2, with weights w, for the rows of a mode; the first mode adds the component to the
     /// residual.
-    template <int fixed>
+    template <int fixed, bool has_weights>
     void improve_column(int mode) {
         const auto& rows = factors_.rows(mode);
         const sparse::RowMatrix<double> sums{sums_.data(), rows.count(), 2, 2};
@@ -111,7 +113,7 @@ private:
                 for (int m = 0; m < order; ++m) h *= m == mode ? T(1) : column_[m][index[m]];
                 if (mode == 0) values[x] += mine[index[mode]] * h;
                 double* const to = target.row(index[mode]);
-                const double weighted = residual_.weight(x) * h;
+                const double weighted = has_weights ? residual_.weight(x) * h : h;
                 to[0] += static_cast<double>(values[x]) * weighted;
                 to[1] += weighted * h;
             }
@@ -131,7 +133,7 @@ private:
     }
 
     /// Takes the component from the residual.
-    template <int fixed>
+    template <int fixed, bool has_weights>
     double subtract() {
         const int order = fixed > 0 ? fixed : residual_.order;
         return sparse::blocked_sum(residual_.count(), [&](std::int64_t x) {
@@ -140,7 +142,7 @@ private:
             for (int m = 0; m < order; ++m) product *= column_[m][index[m]];
             auto& value = residual_.values[x];
             value -= product;
-            return residual_.weight(x) * value * value;
+            return (has_weights ? residual_.weight(x) : 1.0) * value * value;
         });
     }
 
