@@ -7,7 +7,6 @@
 #include "interface/world/call_arguments.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,29 +14,10 @@ namespace arges {
 
 namespace {
 
-using decompose::CompletionParts;
-
 constexpr double part_to_judge_by = 0.1;
 constexpr int first_rank = 10;
 constexpr double regularizations[] = {0.5, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0};
 constexpr int ranks_to_try[] = {1, 2, 5, 10, 20, 40};
-
-/// What is fitted and judged by, of what is not held out anyway. Collective.
-template <class T>
-CompletionParts<T> parts_of(const SparseTensor<T>& tensor, const SparseTensor<T>* weights, const CompletionOptions& options) {
-    auto* source = &state_of(tensor, "choose_completion");
-    std::optional<decompose::WeightedElements<T>> known;
-    if (weights) known.emplace(decompose::weighted_stored(tensor, false, *weights));
-    if (known) source = known->tensor.state().get();
-    std::optional<CompletionParts<T>> rest;
-    auto* of_source = known ? &known->weights : nullptr;
-    if (options.holdout > 0) {
-        rest.emplace(decompose::hold_out<T>(*source, of_source, known.has_value(), options.holdout, options.seed));
-        source = rest->fitted.state().get();
-        of_source = rest->weights ? &*rest->weights : nullptr;
-    }
-    return decompose::hold_out<T>(*source, of_source, known || rest, part_to_judge_by, options.seed + 1);
-}
 
 }  // namespace
 
@@ -52,7 +32,9 @@ CompletionChoice choose_completion(const SparseTensor<T>& tensor, const Completi
     const CollectiveCall call(source.world->movement_communicator(), "choose_completion", source, decompose::digest_of(options),
                               chooses_rank, chooses_regularization, TensorArguments{beside});
     source.comm().agree([&] { decompose::check_completion_options(options, source.comm().size()); });
-    const auto parts = parts_of(tensor, weights, options);
+    auto rest = decompose::all_fitted(tensor, false, weights);
+    if (options.holdout > 0) rest = decompose::hold_out(std::move(rest), options.holdout, options.seed);
+    const auto parts = decompose::hold_out(std::move(rest), part_to_judge_by, options.seed + 1);
     auto tried = options;
     tried.holdout = 0;
     tried.planned = {};
@@ -65,7 +47,7 @@ CompletionChoice choose_completion(const SparseTensor<T>& tensor, const Completi
         tried.rank = rank;
         tried.regularization = regularization;
         // The tensor is the same one, weights and what is held out are copies.
-        CompletionParts<T> own{SparseTensor<T>(parts.fitted.state()), {}, false, true, true};
+        decompose::CompletionParts<T> own{.fitted = SparseTensor<T>(parts.fitted.state()), .keeps_source = true, .holds_out = true};
         source.comm().agree([&] {
             own.weights = parts.weights;
             own.held = parts.held;

@@ -201,25 +201,6 @@ void fit(const std::string& title, CompletionParts<T> parts, CompletionOptions o
     comm.agree([&] { result.model = model(); });
 }
 
-/// What is fitted and what is held out of the tensor that complete() is given. Collective.
-template <class T>
-CompletionParts<T> parts_of(const SparseTensor<T>& tensor, bool gives_up, const CompletionOptions& options,
-                            const SparseTensor<T>* validation, const SparseTensor<T>* weights) {
-    std::optional<decompose::WeightedElements<T>> known;
-    if (weights) known.emplace(decompose::weighted_stored(tensor, gives_up, *weights));
-    auto& source = known ? *known->tensor.state() : *tensor.state();
-    CompletionParts<T> parts;
-    if (options.holdout > 0)
-        parts = decompose::hold_out<T>(source, known ? &known->weights : nullptr, gives_up || known, options.holdout, options.seed);
-    else
-        parts = {SparseTensor<T>(known ? known->tensor.state() : tensor.state()), {}, gives_up || known};
-    if (known && options.holdout == 0) parts.weights = std::move(known->weights);
-    parts.keeps_source = !gives_up && !known;
-    parts.holds_out = validation || options.holdout > 0;
-    if (validation) source.comm().agree([&] { parts.held = validation->state()->template nonzeros<T>(); });
-    return parts;
-}
-
 /// What both forms of complete() do; `gives_up`: the tensor loses its elements when they have been distributed.
 template <class T>
 CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up, const CompletionOptions& options,
@@ -251,7 +232,12 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
     checked_squares<T>(source);
     if (validation) checked_squares<T>(*validation->state());
     const Stopwatch watch;
-    auto parts = parts_of(tensor, gives_up, options, validation, weights);
+    auto parts = decompose::all_fitted(tensor, gives_up, weights);
+    if (options.holdout > 0) parts = decompose::hold_out(std::move(parts), options.holdout, options.seed);
+    if (validation) {
+        parts.holds_out = true;
+        comm.agree([&] { parts.held = validation->state()->template nonzeros<T>(); });
+    }
     const double seconds = watch.seconds();
     auto result = decompose::complete_parts(source.title(), std::move(parts), options, progress, start);
     result.setup_seconds += seconds;
@@ -263,42 +249,40 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
 namespace decompose {
 
 template <class T>
-WeightedElements<T> weighted_stored(const SparseTensor<T>& tensor, bool gives_up, const SparseTensor<T>& weights) {
-    SparseState& source = state_of(tensor, "weights");
-    const auto& comm = source.comm();
-    WeightedElements<T> result;
-    result.weights.held = state_of(weights, "weights").bytes() + (gives_up ? 0 : source.bytes());
-    result.weights.finding = masked_memory(weights, tensor);
-    auto of_all = weights_of_stored(tensor, weights);
+CompletionParts<T> all_fitted(const SparseTensor<T>& tensor, bool gives_up, const SparseTensor<T>* weights) {
+    SparseState& source = state_of(tensor, "complete");
+    if (!weights) return {.fitted = SparseTensor<T>(tensor.state()), .gives_up = gives_up, .keeps_source = !gives_up};
+    KnownWeights<T> of_known;
+    of_known.held = state_of(*weights, "complete").bytes() + (gives_up ? 0 : source.bytes());
+    of_known.finding = masked_memory(*weights, tensor);
+    auto of_all = weights_of_stored(tensor, *weights);
     sparse::Nonzeros<T> known;
-    comm.agree([&] {
+    source.comm().agree([&] {
         known = gives_up ? source.take<T>() : source.nonzeros<T>();
         known.weights = std::move(of_all);
         std::vector<bool> goes;
         for (auto weight : known.weights) goes.push_back(!(weight > 0));
         split_off(known, goes);
-        result.weights.values = std::move(known.weights);
+        of_known.values = std::move(known.weights);
     });
-    result.tensor = tensor_of(source, std::move(known));
-    if (result.tensor.nonzeros() == 0)
+    CompletionParts<T> parts{.fitted = tensor_of(source, std::move(known)), .weights = std::move(of_known), .gives_up = true};
+    if (parts.fitted.nonzeros() == 0)
         throw InvalidArgument(source.title() + " has no elements with a weight; there is nothing to complete");
-    return result;
+    return parts;
 }
 
 template <class T>
-CompletionParts<T> hold_out(SparseState& source, KnownWeights<T>* weights, bool gives_up, double part, std::uint64_t seed) {
-    const auto& comm = source.comm();
-    CompletionParts<T> parts{SparseTensor<T>(), {}, true};
-    parts.holds_out = true;
-    sparse::Nonzeros<T> all;
-    if (gives_up)
-        all = source.take<T>();
-    else
-        comm.agree([&] { all = source.nonzeros<T>(); });
-    if (weights) all.weights = std::move(weights->values);
-    comm.agree([&] { parts.held = split_off(all, part, seed); });
-    if (weights) parts.weights = {std::move(all.weights), weights->held, weights->finding};
-    parts.fitted = tensor_of(source, std::move(all));
+CompletionParts<T> hold_out(CompletionParts<T> all, double part, std::uint64_t seed) {
+    SparseState& source = *all.fitted.state();
+    CompletionParts<T> parts{.weights = std::move(all.weights), .gives_up = true, .keeps_source = all.keeps_source, .holds_out = true};
+    sparse::Nonzeros<T> fitted;
+    source.comm().agree([&] {
+        fitted = all.gives_up ? source.take<T>() : source.nonzeros<T>();
+        if (parts.weights) fitted.weights = std::move(parts.weights->values);
+        parts.held = split_off(fitted, part, seed);
+        if (parts.weights) parts.weights->values = std::move(fitted.weights);
+    });
+    parts.fitted = tensor_of(source, std::move(fitted));
     return parts;
 }
 
@@ -345,8 +329,8 @@ CompletionResult<T> complete(SparseTensor<T>&& tensor, const CompletionOptions& 
                                           const CpModel<T>*, const SparseTensor<T>*, const SparseTensor<T>*);                              \
     template CompletionResult<T> complete(SparseTensor<T>&&, const CompletionOptions&, const CompletionProgress<T>&, const CpModel<T>*,    \
                                           const SparseTensor<T>*, const SparseTensor<T>*);                                                 \
-    template decompose::CompletionParts<T> decompose::hold_out(SparseState&, KnownWeights<T>*, bool, double, std::uint64_t);               \
-    template decompose::WeightedElements<T> decompose::weighted_stored(const SparseTensor<T>&, bool, const SparseTensor<T>&);              \
+    template decompose::CompletionParts<T> decompose::all_fitted(const SparseTensor<T>&, bool, const SparseTensor<T>*);                    \
+    template decompose::CompletionParts<T> decompose::hold_out(CompletionParts<T>, double, std::uint64_t);                                 \
     template CompletionResult<T> decompose::complete_parts(const std::string&, CompletionParts<T>, const CompletionOptions&,               \
                                                            const CompletionProgress<T>&, const CpModel<T>*);
 ARGES_INSTANTIATE(float)

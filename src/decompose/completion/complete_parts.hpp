@@ -14,7 +14,7 @@ namespace arges::decompose {
 /// What is fitted, and what is held out.
 template <class T>
 struct CompletionParts {
-    SparseTensor<T> fitted;
+    SparseTensor<T> fitted{};
     std::optional<KnownWeights<T>> weights{};  ///< of its elements; without, all count once
     bool gives_up = false;                     ///< the tensor loses its elements when they have been distributed
     bool keeps_source = false;                 ///< they are somewhere else, too
@@ -22,15 +22,15 @@ struct CompletionParts {
     sparse::Nonzeros<T> held{};                ///< of this rank; without weights they count once
 };
 
-/// The elements of a tensor that have a weight above 0; those that it does not store stay unknown. Collective.
-/// @param gives_up the tensor loses its elements @throws as masked(), and where there is none
+/// All elements of a tensor, or those with a weight above 0, to be fitted; those that it does not store stay unknown. Collective.
+/// @param gives_up the tensor loses its elements when they have been distributed, with weights at once @param weights nullptr: none
+/// @throws as masked(), and where no element has a weight
 template <class T>
-WeightedElements<T> weighted_stored(const SparseTensor<T>& tensor, bool gives_up, const SparseTensor<T>& weights);
+CompletionParts<T> all_fitted(const SparseTensor<T>& tensor, bool gives_up, const SparseTensor<T>* weights);
 
-/// Moves a part of the elements of a tensor to those that are held out, a hash of their indices says which. Collective.
-/// @param weights of the tensor's elements, which follow; nullptr: none @param gives_up the tensor loses its elements
+/// Holds a part of what is to be fitted out, a hash of indices says which. Collective.
 template <class T>
-CompletionParts<T> hold_out(SparseState& source, KnownWeights<T>* weights, bool gives_up, double part, std::uint64_t seed);
+CompletionParts<T> hold_out(CompletionParts<T> all, double part, std::uint64_t seed);
 
 /// complete() of checked tensors. Weights of fitted elements are divided by their mean, those of others likewise. Collective.
 /// @param title of the tensor @throws as complete()
