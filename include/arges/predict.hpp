@@ -69,6 +69,10 @@ template <class T>
 std::int64_t prediction_bytes(const CpModel<T>& model, const std::string& path, const std::string& ids, const TableOptions& options,
                               const std::string& output);
 
+/// Likewise of predict_file(), from places of the text. Collective. @throws InvalidArgument on every rank if it cannot be opened
+template <class T>
+std::int64_t prediction_bytes(const CpModel<T>& model, const std::string& path, const std::string& output);
+
 /// Predicts the elements that rows of ids stand for, as predict_table(). Every rank gives all rows, and predicts its part. Collective.
 /// @param model as of predict()
 /// @param rows  for each element an id for each mode; where a mode has a unit of time, a time

@@ -84,11 +84,10 @@ void run(PredictCommand& command, const Console& console) {
     command.outputs.keep_inputs({command.file, ids_file, (std::filesystem::path(command.model) / "description.json").string()});
     command.outputs.claim(world, command.output);
     const auto model = load_model<double>(world, command.model);
-    if (command.is_table()) {
-        MemoryForecast forecast(world);
-        const auto bytes = prediction_bytes(model, command.file, ids_file, command.table.read_options(), command.output);
-        if (bytes > 0) forecast.expect(command.file, bytes, "use more ranks, a table in parts, or raise --memory");
-    }
+    MemoryForecast forecast(world);
+    const auto bytes = command.is_table() ? prediction_bytes(model, command.file, ids_file, command.table.read_options(), command.output)
+                                          : prediction_bytes(model, command.file, command.output);
+    if (bytes > 0) forecast.expect(command.file, bytes, "use more ranks, a file in parts, or raise --memory");
     const auto report = command.is_table() ? predict_table(model, command.file, ids_file, command.table.read_options(), command.output)
                                            : predict_file(model, command.file, command.output, index_base_of(command.base));
     if (command.json) {

@@ -353,6 +353,33 @@ TEST_F(ForecastsOnRanks, CoverPredictionsOfTables) {
     }
 }
 
+TEST_F(ForecastsOnRanks, CoverPredictionsAtIndices) {
+    const TemporaryFolder folder(world_);
+    for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{300, 400, 200}, {60000, 50}, {20000, 30000, 10000, 40}}) {
+        std::vector<std::vector<std::int64_t>> rows(lengths.size());
+        std::vector<std::vector<double>> factors(lengths.size());
+        for (std::size_t m = 0; m < lengths.size(); ++m) {
+            for (auto i = std::int64_t{world_.rank()}; i < lengths[m]; i += world_.size()) rows[m].push_back(i);
+            factors[m].assign(4 * rows[m].size(), 0.5);
+        }
+        const CpModel<double> model(world_, lengths, {4, 3, 2, 1}, rows, factors);
+        std::mt19937_64 random(5);
+        std::string text;
+        for (int x = 0; x < 150000; ++x) {
+            for (auto length : lengths) text += std::to_string(1 + random() % static_cast<std::uint64_t>(length)) + " ";
+            text += lengths.size() > 2 ? "2.5\n" : "\n";
+        }
+        const auto written = folder / "p.tns";
+        for (const auto& path : {folder.write("q.tns", text), folder.write("q.tns.gz", zipped(text))})
+            for (const auto& output : {std::string(), written}) {
+                predict_file(model, path, output);  // MPI has what it needs
+                const auto taken = most(most_held([&] { predict_file(model, path, output); }));
+                expect_covered(taken, prediction_bytes(model, path, output), path + " to " + output + ", " + std::to_string(lengths[0]),
+                               0.3);
+            }
+    }
+}
+
 TEST_F(ForecastsOnRanks, CoverSpreadPartitions) {
     const Sizes shape{{60000, 40000, 50}, 200000};
     const auto x = random_nonzeros({shape.lengths, shape.count / comm().size()}, 7 + static_cast<std::uint64_t>(comm().rank()));

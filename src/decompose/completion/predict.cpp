@@ -6,6 +6,7 @@
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "decompose/completion/model_elements.hpp"
+#include "decompose/completion/predict_memory.hpp"
 #include "decompose/model_arguments.hpp"
 #include "interface/world/world_state.hpp"
 #include "io/file/element_text.hpp"
@@ -13,6 +14,7 @@
 #include "io/file/gz.hpp"
 #include "io/file/text_lines.hpp"
 #include "io/file/text_number.hpp"
+#include "io/sparse/reading_memory.hpp"
 #include "io/sparse/text_reader.hpp"
 #include "io/sparse/tns_writer.hpp"
 
@@ -185,9 +187,24 @@ PredictionReport predict_file(const CpModel<T>& model, const std::string& path, 
     return report;
 }
 
+template <class T>
+std::int64_t prediction_bytes(const CpModel<T>& model, const std::string& path, const std::string& output) {
+    const CollectiveCall call(ranks_of(model.world()), "prediction_bytes", ModelArgument{&model}, path, output);
+    const auto& comm = communicator_of(model.world(), "prediction_bytes");
+    const auto outline = io::sparse_outline(comm, path, {}, sizeof(double));
+    if (outline.entries == 0) return 0;
+    constexpr std::int64_t letters = 12;  // of an index in compressed text, which rank 0 reads
+    const bool is_compressed = outline.shape.is_compressed;
+    const auto of_line = is_compressed ? letters * (model.order() + 1) : outline.shape.file_bytes / outline.entries + 1;
+    return decompose::prediction_memory(decompose::shape_of(comm, model), outline.entries,
+                                        is_compressed ? outline.entries : outline.entries_of_rank(), of_line, output.empty())
+        .peak();
+}
+
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template std::vector<double> predict(const CpModel<T>&, const std::vector<std::vector<std::int64_t>>&);                                \
-    template PredictionReport predict_file(const CpModel<T>&, const std::string&, const std::string&, IndexBase);
+    template PredictionReport predict_file(const CpModel<T>&, const std::string&, const std::string&, IndexBase);                          \
+    template std::int64_t prediction_bytes(const CpModel<T>&, const std::string&, const std::string&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

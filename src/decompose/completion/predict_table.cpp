@@ -131,9 +131,7 @@ std::int64_t prediction_bytes(const CpModel<T>& model, const std::string& path, 
     if (path == "-") return 0;
     const auto outline = io::query_outline(comm, path, names, options);
     if (outline.rows == 0) return 0;
-    decompose::PredictedModel shape{comm.size(), model.rank(), model.lengths(), {}};
-    for (int m = 0; m < model.order(); ++m) shape.rows.push_back(comm.sum(std::ssize(model.rows(m))));
-    return decompose::prediction_memory(shape, outline, output.empty()).peak();
+    return decompose::prediction_memory(decompose::shape_of(comm, model), outline, output.empty()).peak();
 }
 
 template <class T>
