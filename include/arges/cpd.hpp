@@ -95,8 +95,8 @@ struct CpOptions {
     std::function<bool()> stop{};
     double seconds = 0;  ///< no further iteration begins when the iterations have taken so long on a rank; 0: never mind
     /// Starts from seed, seed + 1, ...: the model with the best fit is kept, and all are compared with it. 0: up to 10, as many as are
-    /// expected to take 10 s in all, by a count of flops that depends on tensor and options only; one where the tolerance is 0 or with
-    /// pairwise perturbation. One where there is a model to start from.
+    /// expected to take 10 s in all for the first 50 iterations, by a count of flops that depends on tensor and options only; one where the
+    /// tolerance is 0 or with pairwise perturbation. One where there is a model to start from.
     int starts = 1;
     /// The ranks form so many groups, each with a copy of the tensor, that make starts side by side; the result is that of one group but
     /// for rounding. `progress` is called, and `stop` asked, only when every group has made a start. 1: one start after the other on all

@@ -177,5 +177,24 @@ TEST(CpStarts, GiveTheBestModelSoFar) {
     EXPECT_GE(best, cp_decompose(X, with_starts(1)).fit - 1e-9);
 }
 
+/// Starts that are short are as many however many iterations are allowed.
+TEST(CpStarts, AreNotFewerWhereMoreIterationsAreAllowed) {
+    const World world;
+    Tensor<double> X(world, {30, 40, 20}, "X");
+    X.fill([](Index i) { return 1 / (1.0 + static_cast<double>(i[0] + 2 * i[1] + 3 * i[2])); });
+    CpOptions options;
+    options.rank = 3;
+    options.starts = 0;
+    options.missing = true;
+    options.tolerance = 0.1;
+    std::vector<std::size_t> starts;
+    for (const int iterations : {50, 5000}) {
+        options.max_iterations = iterations;
+        starts.push_back(cp_decompose(X, options).starts.size());
+    }
+    EXPECT_EQ(starts[0], 10U);
+    EXPECT_EQ(starts[1], starts[0]);
+}
+
 }  // namespace
 }  // namespace arges::test

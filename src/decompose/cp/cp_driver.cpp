@@ -320,8 +320,9 @@ std::uint64_t digest_of(const CpOptions& options) {
 
 CpOptions with_starts(CpOptions options, std::size_t order, std::int64_t elements, bool has_model) {
     constexpr double products_of_losses = 20;  // of an iteration: models, derivatives, steps of line searches or samples
-    const double products = static_cast<double>(order) * static_cast<double>(elements) * options.rank * options.max_iterations *
-                            (has_loss(options) ? products_of_losses : 1);
+    constexpr int usual_iterations = 50;       // more that are allowed are seldom made, and mean no fewer starts
+    const double products = static_cast<double>(order) * static_cast<double>(elements) * options.rank *
+                            std::min(options.max_iterations, usual_iterations) * (has_loss(options) ? products_of_losses : 1);
     const double most = short_seconds / std::max(1e-9, products * seconds_per_product);
     if (has_model)
         options.starts = 1;
