@@ -173,9 +173,14 @@ std::optional<SparseTensor<T>> read_weights(const CompleteCommand& command, File
     return SparseTensor<T>(read_known_elements(element_type_of<T>(), work.world, command.weights, MissingElements::nan, report));
 }
 
-/// What to say where a model predicts worse than something simpler does.
+/// What to say where a model predicts worse than something simpler does, or fits no better.
 template <class T>
 std::vector<std::string> prediction_warnings(const CompletionResult<T>& result) {
+    constexpr double nearly = 0.999;
+    if (!result.has_biases && result.fitted_deviation > 0 && result.rmse >= nearly * result.fitted_deviation)
+        return {fmt::format("the model fits elements no better than their mean does (RMSE {:.6g}, mean {:.6g}): its components are nearly "
+                            "zero; use a smaller --regularization (0 for exact data), or another --seed",
+                            result.rmse, result.fitted_deviation)};
     const bool are_biases_worse = result.held_out_mean_rmse <= result.held_out_bias_rmse;
     const double simpler = are_biases_worse ? result.held_out_mean_rmse : result.held_out_bias_rmse;
     if (result.held_out == 0 || result.held_out_rmse < simpler) return {};

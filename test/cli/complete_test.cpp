@@ -152,6 +152,16 @@ TEST_F(CompleteProgram, SaysWhereTheMeanPredictsBetter) {
     EXPECT_NEAR(good["held_out_mean_rmse"].get<double>(), std::sqrt(squares), 1e-10 * mean);
 }
 
+/// A penalty under which components vanish is told of, without held-out elements, too.
+TEST_F(CompleteProgram, SaysWhereComponentsVanish) {
+    for (const char* regularization : {"20", "0.001"}) {
+        const auto found = run_program({"complete", file.c_str(), "--rank", "2", "--biases", "off", "--regularization", regularization});
+        EXPECT_EQ(found.code, 0) << found.err;
+        EXPECT_EQ(found.err.find("fits elements no better than their mean") != std::string::npos, regularization == std::string("20"))
+            << found.out << found.err;
+    }
+}
+
 TEST_F(CompleteProgram, ShowsATable) {
     testing::internal::CaptureStderr();
     const auto outcome =

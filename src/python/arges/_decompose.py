@@ -393,8 +393,8 @@ def complete(
     holdout: part of the elements that is held out of the fit; the model is then that which fits them best. validation: a sparse tensor whose elements
     are held out instead. weights: of the elements' squared residuals, a tensor of the same shape with numbers that are not negative: stored elements
     without one, or with 0, are unknown, too; means, biases, errors and penalties have them. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes,
-    duplicates, has_biases; held_out_mean_rmse, that of predicting fitted_mean, the mean of the fitted elements, and held_out_bias_rmse, that of mean and
-    biases: a warning says where the model does no better. CpModel.at() predicts elements.
+    duplicates, has_biases; fitted_deviation, the RMSE of fitted_mean, the mean of the fitted elements, on these, held_out_mean_rmse, on held-out ones, and
+    held_out_bias_rmse, that of mean and biases: a warning says where the model does no better. CpModel.at() predicts elements.
     """
     given = asarray(tensor)
     given.world.agree(lambda: _refuse_sums(given, duplicates))
@@ -419,6 +419,14 @@ def complete(
 
 
 def _warn_of_predictions(report: dict[str, Any], rank: int) -> None:
+    fitted, deviation = report["rmse"], report["fitted_deviation"]
+    if rank == 0 and not report["has_biases"] and 0 < deviation <= fitted / 0.999:
+        warnings.warn(
+            f"the model fits elements no better than their mean does (RMSE {fitted:.6g}, mean {deviation:.6g}): its components are nearly zero; "
+            "use a smaller regularization (0 for exact data), or another seed",
+            stacklevel=3,
+        )
+        return
     error, of_mean, of_biases = report["held_out_rmse"], report["held_out_mean_rmse"], report["held_out_bias_rmse"]
     if report["held_out"] == 0 or error < min(of_mean, of_biases) or rank != 0:
         return
