@@ -215,8 +215,8 @@ void decompose(TuckerCommand& command, FileWork& work, ReadFile<Input> read) {
     };
     command.tucker.stop = [&] { return is_interrupted(world); };
     steps.show(is_dense ? "truncating modes" : "distributing nonzeros");
-    const auto result = tucker_decompose(std::move(read.tensor), command.tucker, progress, start.get(),
-                                         weights ? &*weights : nullptr);  // a dense tensor stays
+    // A dense tensor stays.
+    const auto result = tucker_decompose(std::move(read.tensor), command.tucker, progress, start.get(), weights ? &*weights : nullptr);
     if (!command.output.empty()) save_result(command, world, result);
     TuckerFigures figures;
     const Stopwatch watch;

@@ -263,6 +263,7 @@ private:
         auto& step = steps_.pending();
         steps_.note(step, 0);
         const auto core = core_.gather();
+        tensor_ = decompose::with_plain_blocks(tensor_);  // statements may leave tensors on other layouts
         const auto planned = known_->move_to(tensor_);
         step.move_seconds += steps_.note(step, planned);
         Buffer<T> model;

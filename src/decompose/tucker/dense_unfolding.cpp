@@ -104,35 +104,20 @@ std::shared_ptr<TensorState> mode_product(const TensorState& from, int mode, con
     return result;
 }
 
-namespace {
-
-/// The indices of each mode that a rank has of a layout, in their order.
-std::vector<std::vector<std::int64_t>> local_indices(const Layout& layout, std::int64_t rank) {
-    std::vector<std::vector<std::int64_t>> result;
-    const auto sizes = layout.local_sizes(rank);
-    for (int m = 0; m < layout.order(); ++m) {
-        auto& mine = result.emplace_back();
-        for (std::int64_t x = 0; x < sizes[m]; ++x) mine.push_back(layout.coordinate(rank, m) + x * layout.slot(m).grid_length());
-    }
-    return result;
-}
-
-}  // namespace
-
 template <class T>
 Buffer<T> model_block(std::span<const T> core, const std::vector<std::int64_t>& ranks, const std::vector<const T*>& factors,
                       const Layout& layout, std::int64_t rank) {
     if (layout.grid().is_idle(rank) || layout.local_size(rank) == 0) return {};
-    const auto indices = local_indices(layout, rank);
+    const auto local = layout.local_sizes(rank);
     auto sizes = ranks;
     Buffer<T> block(std::ssize(core));
     std::copy(core.begin(), core.end(), block.data());
     for (int m = 0; m < layout.order(); ++m) {
         const MiddleMode at(sizes, m);
-        const auto length = layout.extents()[m], rows = std::ssize(indices[m]);
+        const auto length = layout.extents()[m], rows = local[m], first = layout.coordinate(rank, m), step = layout.slot(m).grid_length();
         std::vector<T> mine;  // rows of the factor, column after column
         for (std::int64_t c = 0; c < at.length; ++c)
-            for (auto i : indices[m]) mine.push_back(factors[m][i + c * length]);
+            for (std::int64_t x = 0; x < rows; ++x) mine.push_back(factors[m][first + x * step + c * length]);
         Buffer<T> next(at.before * rows * at.behind);
         local::FoldedContraction f;
         f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * rows}};
