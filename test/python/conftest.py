@@ -1,5 +1,6 @@
 """Tests run on any number of ranks: every rank runs all of them, in the same order, and every rank checks."""
 
+import contextlib
 import os
 
 import numpy as np
@@ -41,6 +42,11 @@ def close(found, expected):
         np.testing.assert_allclose(found, expected, rtol=2e-4 if single else 1e-10, atol=2e-4 if single else 1e-10)
     else:
         np.testing.assert_array_equal(found, expected)
+
+
+def warns_once(world, match):
+    """A context in which rank 0 warns, and no other rank does: what concerns all ranks is said once."""
+    return pytest.warns(UserWarning, match=match) if world.rank == 0 else contextlib.nullcontext()
 
 
 def own_environment():

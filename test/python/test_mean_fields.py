@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from conftest import seeds
+from conftest import seeds, warns_once
 
 import arges
 
@@ -282,10 +282,7 @@ def test_amplitudes(world, tmp_path):
     path = shared_folder(world, tmp_path) + "/amplitudes.h5"
     with pytest.raises(arges.InvalidArgument, match="restart=True without checkpoint"):
         arges.cc.rccsd(mf, restart=True)
-    if world.rank == 0:
-        with pytest.warns(UserWarning, match="afresh"):
-            arges.cc.rccsd(mf, checkpoint=path, restart=True, start=found)
-    else:
+    with warns_once(world, "afresh"):
         arges.cc.rccsd(mf, checkpoint=path, restart=True, start=found)
     assert arges.cc.rccsd(mf, checkpoint=path, restart=True, tolerance=1e-7).report["iterations"] <= 2
     file = shared_folder(world, tmp_path) + "/water.fcidump"
