@@ -1,13 +1,16 @@
-// Kernels of a CUDA device beside what it does at best: a product of doubles beside cuBLAS, ten permutations beside a copy.
-//   ARGES_DEVICE=cuda build/fast-cuda/bench/device [SIZE OF THE PRODUCT] [ELEMENTS THAT ARE PERMUTED, ABOUT]
+// Kernels of a CUDA device beside what it does at best: a product of doubles beside cuBLAS, ten permutations beside a copy; MTTKRP of
+// nonzeros, with the copies of factors and results, beside the host's cores.
+//   ARGES_DEVICE=cuda build/fast-cuda/bench/device [SIZE OF THE PRODUCT] [ELEMENTS THAT ARE PERMUTED, ABOUT] [NONZEROS]
 // A line for each as soon as it is known. Rates of permutations count bytes that are read and written.
 #include "arges/element_kernels.hpp"
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
 #include "device/device.hpp"
+#include "sparse/mttkrp.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -114,6 +118,44 @@ void permutations(const ElementKernels& table, double wanted) {
     }
 }
 
+/// An irregular tensor, MTTKRP in all modes after each of which its factor has changed.
+void nonzeros(const ElementKernels& table, std::int64_t count) {
+    sparse::LocalNonzeros<double> x;
+    x.rows = {500000, 200000, 400};
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    for (const auto rows : x.rows) {
+        auto& index = x.indices.emplace_back();
+        for (std::int64_t i = 0; i < count; ++i)
+            index.push_back(static_cast<std::uint32_t>(static_cast<double>(rows) * std::pow(uniform(random), 2)));
+    }
+    for (std::int64_t i = 0; i < count; ++i) x.values.push_back(uniform(random));
+    const std::vector<int> modes{0, 1, 2};
+    const auto there = sparse::make_mttkrp(x, sparse::Format::device, modes, &table);
+    const auto host = sparse::make_mttkrp(x, sparse::Format::csf_all, modes);
+    for (const int columns : {16, 64}) {
+        std::vector<std::vector<double>> matrices;
+        std::vector<sparse::RowMatrix<const double>> factors;
+        for (const auto rows : x.rows) {
+            auto& matrix = matrices.emplace_back(static_cast<std::size_t>(rows * columns));
+            for (auto& a : matrix) a = uniform(random);
+            factors.push_back({matrix.data(), rows, columns, columns});
+        }
+        std::vector<double> out(matrices[0].size());
+        const auto sweep = [&](sparse::Mttkrp<double>& x_of) {
+            for (const int m : modes) {
+                x_of.multiply(m, factors, {out.data(), x.rows[static_cast<std::size_t>(m)], columns, columns});
+                x_of.factor_changes(m);
+            }
+        };
+        const double device = seconds_of([&] { sweep(*there); }), on_host = seconds_of([&] { sweep(*host); });
+        const double read = 3.0 * static_cast<double>(count) * (2.0 * 8 * columns + 16);
+        std::printf("MTTKRP of %lld nonzeros, %d columns, a sweep: device %.4f s (%.0f GB/s of rows), %d threads of the host %.4f s\n",
+                    static_cast<long long>(count), columns, device, read / device * 1e-9, omp_get_max_threads(), on_host);
+        std::fflush(stdout);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,6 +163,7 @@ int main(int argc, char** argv) {
         const auto& table = device::cuda_kernels<double>(element_kernels<double>());
         products(table, argc > 1 ? std::atoll(argv[1]) : 8192);
         permutations(table, argc > 2 ? std::atof(argv[2]) : 1.3e8);
+        nonzeros(table, argc > 3 ? std::atoll(argv[3]) : 20000000);
     } catch (const std::exception& error) {
         std::printf("device: %s\n", error.what());
         return 1;

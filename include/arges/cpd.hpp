@@ -77,7 +77,7 @@ struct CpOptions {
     std::string grid;                   ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: chosen in little time
     std::string policy;                 ///< medium: nnz, set, ordered-1, ordered-2, max-min; empty: chosen
     std::string rows = "holders";       ///< owners of rows: even, claim, holders
-    std::string format = "auto";        ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
+    std::string format = "auto";        ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear, device
     /// A file with a rank, from 0, on each line. fine: of each nonzero; coarse: of each nonempty slice, ascending, mode after mode.
     /// Or one that save_partition has made, with whatever distribution.
     std::string partition_file;

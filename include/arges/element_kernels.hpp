@@ -95,6 +95,10 @@ enum class Best : std::uint8_t { least, largest, magnitude };
 
 }  // namespace arges::local
 
+namespace arges::sparse {
+struct NonzeroSums;
+}
+
 namespace arges {
 
 struct SparseKernels;
@@ -229,6 +233,8 @@ struct ElementKernels {
     void (*split_pair)(const PairSplit& split, const void* from, void* to, const void* alpha, bool conjugate) = nullptr;
     /// Fills a dense array from a packed pair node; may be null.
     void (*unpack_pair)(const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate, bool accumulate) = nullptr;
+    /// Sums over nonzeros that lie in the space, with rows of matrices there; null in tables for the host, which has loops of its own.
+    void (*sum_nonzeros)(const sparse::NonzeroSums& sums) = nullptr;
 };
 
 /// The table of an element type under plus-times, for the host. The library has those of the types of ElementType; for any other one

@@ -122,6 +122,7 @@ struct TuckerResult {
     std::string distribution{};                       ///< what was used; sparse tensors
     std::string grid{};                               ///< of a medium-grain distribution, or on which a dense tensor lies
     std::string policy{};                             ///< of a medium-grain distribution
+    int device_ranks = 0;                             ///< ranks whose products with nonzeros ran on a device
     std::int64_t forecast_bytes = 0;                  ///< the most that TuckerOptions::planned was called with
 };
 

@@ -321,7 +321,7 @@ void declare_sparse(CLI::App& app, CpOptions& cp) {
         ->check(one_of({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
         ->capture_default_str();
     declare_distribution(app, cp);
-    app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
+    app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo, linear or device")
         ->check(accepted_by(check_nonzero_format, "FORMAT"))
         ->capture_default_str();
 }

@@ -105,6 +105,7 @@ void print_result(std::ostream& out, const TuckerCommand& command, const TuckerR
             ", {} iterations, {:.4f} s each\n{:<28} {}", result.iterations, result.seconds_per_iteration, "stopped because",
             stop_text(result.stop_reason, fmt::format("the fit changed by less than {:g} of itself", command.tucker.tolerance)));
     out << fmt::format("\n{:<28} {} {}\n", "distribution", result.distribution, result.grid);
+    if (result.device_ranks > 0) out << fmt::format("{:<28} on the device of {} ranks\n", "products with nonzeros", result.device_ranks);
     out << fmt::format("{:<28} {:.4f} s, {:.4f} s to compute the error\n", "seconds", result.seconds, figures.error_seconds);
     out << fmt::format("peak memory {} per rank, forecast {}\n", format_bytes(figures.peak), format_bytes(figures.forecast)) << std::flush;
 }
@@ -153,6 +154,7 @@ nlohmann::ordered_json result_json(const ReadSummary& read, const TuckerResult<T
     object["error_seconds"] = figures.error_seconds;
     object["distribution"] = result.distribution;
     object["grid"] = result.grid;
+    object["device_ranks"] = result.device_ranks;
     object["steps"] = steps_json(result.steps);
     object["processes"] = result.model.world().size();
     object["threads"] = omp_get_max_threads();

@@ -3,6 +3,7 @@
 
 #include "device/elements.hpp"
 #include "device/failure.hpp"
+#include "device/nonzeros.hpp"
 #include "device/products.hpp"
 #include "device/reductions.hpp"
 #include "local/transfer.hpp"
@@ -59,7 +60,7 @@ private:
         k.reductions = &own_reductions;
         Guards<K, &kernels_>::template put<&K::fill, &K::scale, &K::divide, &K::make_real, &K::convert, &K::transfer, &K::transfer_listed,
                                            &K::contract, &K::reduce, &K::count_nonzero, &K::scale_along, &K::multiply_rows, &K::split_pair,
-                                           &K::unpack_pair>(k);
+                                           &K::unpack_pair, &K::sum_nonzeros>(k);
         return k;
     }
 
@@ -142,6 +143,7 @@ private:
             if (on_host(from, to)) return host_->unpack_pair(pair, from, to, alpha, conjugate, accumulate);
             device::unpack_pair<M>(pair, from, to, number(alpha), conjugate, accumulate);
         };
+        if constexpr (!is_complex<N>) k.sum_nonzeros = sum_nonzeros<M, N>;
     }
 
     /// Elements of the host are converted there.

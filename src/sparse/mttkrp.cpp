@@ -12,13 +12,14 @@ namespace arges::sparse {
 
 namespace {
 
-constexpr std::array<std::pair<Format, const char*>, 7> format_names{{{Format::automatic, "auto"},
+constexpr std::array<std::pair<Format, const char*>, 8> format_names{{{Format::automatic, "auto"},
                                                                       {Format::coordinates, "coo"},
                                                                       {Format::csf_one, "csf-one"},
                                                                       {Format::csf_two, "csf-two"},
                                                                       {Format::csf_all, "csf-all"},
                                                                       {Format::hicoo, "hicoo"},
-                                                                      {Format::linear, "linear"}}};
+                                                                      {Format::linear, "linear"},
+                                                                      {Format::device, "device"}}};
 
 /// Format::csf_all is chosen up to this multiple of the memory of coordinates.
 constexpr double most_memory = 3;
@@ -121,13 +122,18 @@ ThreadRows<T>& FormatBase<T>::thread_rows(int mode, const typename ThreadRows<T>
 }
 
 template <class T>
-std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes) {
+std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes,
+                                       const ElementKernels* device) {
     check_nonzeros(nonzeros, modes);
     if (format == Format::automatic) format = choose_format(sizeof(T), nonzeros.rows, nonzeros.count(), modes);
     switch (format) {
     case Format::coordinates: return make_coordinates(nonzeros, modes);
     case Format::hicoo: return make_hicoo(nonzeros, modes);
     case Format::linear: return make_linear(nonzeros, modes);
+    case Format::device:
+        if (device == nullptr || device->sum_nonzeros == nullptr)
+            throw InvalidArgument("sparse MTTKRP: the format 'device' without a device; choose one, or another format");
+        return make_device(nonzeros, modes, *device);
     default: return make_csf(nonzeros, format, modes);
     }
 }
@@ -138,6 +144,7 @@ MemoryTally mttkrp_memory(std::int64_t element_bytes, std::span<const std::int64
     case Format::coordinates: return coordinates_memory(element_bytes, rows, count);
     case Format::hicoo: return hicoo_memory(element_bytes, rows, count);
     case Format::linear: return linear_memory(element_bytes, rows, count);
+    case Format::device: return device_memory(element_bytes, rows, count, modes);
     default: return csf_memory(element_bytes, rows, count, format, modes);
     }
 }
@@ -146,6 +153,7 @@ std::int64_t thread_buffer_memory(std::int64_t element_bytes, std::span<const st
                                   std::span<const int> modes, int columns, int threads) {
     const auto parts = std::clamp<std::int64_t>(count, 1, threads);
     std::int64_t sum = 0;
+    if (format == Format::device) return sum;
     for (int mode : modes)
         if (!is_csf_root(rows, format, modes, mode))
             sum += thread_rows_memory(element_bytes, parts, rows[mode], count, std::min(columns, max_lane_columns));
@@ -154,7 +162,7 @@ std::int64_t thread_buffer_memory(std::int64_t element_bytes, std::span<const st
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template class FormatBase<T>;                                                                                                          \
-    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>);
+    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>, const ElementKernels*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -1,6 +1,7 @@
 /// The matricized tensor times Khatri-Rao product of a rank's nonzeros, in several formats.
 #pragma once
 
+#include "arges/element_kernels.hpp"
 #include "base/memory_tally.hpp"
 #include "sparse/nonzeros.hpp"
 #include "sparse/row_matrix.hpp"
@@ -19,7 +20,8 @@ enum class Format : std::uint8_t {
     csf_two,      ///< two trees: one with the shortest mode first, one with the longest
     csf_all,      ///< a tree for every mode, which is its root
     hicoo,        ///< blocks of coordinates with short offsets
-    linear        ///< one integer of interleaved index bits for each nonzero, as ALTO has it
+    linear,       ///< one integer of interleaved index bits for each nonzero, as ALTO has it
+    device        ///< sorted by each mode, in the memory of a device
 };
 
 std::string to_string(Format format);
@@ -37,14 +39,19 @@ public:
     /// that OpenMP gives; the same number of threads gives the same result to the bit.
     virtual void multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) = 0;
 
+    /// The factor of a mode has other elements than in the last call of multiply(), where its address is the same; a device has copies.
+    virtual void factor_changes(int /*mode*/) {}
+
     virtual Format format() const = 0;
-    /// Memory that the format takes, without the buffers of multiply().
+    /// Memory that the format takes, without the buffers of multiply(); that of a device where the nonzeros are there.
     virtual std::int64_t bytes() const = 0;
 };
 
 /// Makes nonzeros ready. `modes` are those that multiply() will be called with. Coordinates must be distinct.
+/// @param device  table that has sum_nonzeros, for Format::device; what fails there is kept, see device/failure
 template <class T>
-std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes);
+std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes,
+                                       const ElementKernels* device = nullptr);
 
 /// The format that `automatic` stands for, for so many nonzeros with these numbers of rows. The rules and the measurements behind them:
 /// docs/sparse_formats.md. Pure.

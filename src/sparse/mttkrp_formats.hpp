@@ -65,6 +65,7 @@ MemoryTally csf_memory(std::int64_t element_bytes, std::span<const std::int64_t>
 MemoryTally coordinates_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count);
 MemoryTally hicoo_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count);
 MemoryTally linear_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count);
+MemoryTally device_memory(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, std::span<const int> modes);
 
 /// csf_one, csf_two and csf_all.
 template <class T>
@@ -75,5 +76,7 @@ template <class T>
 std::unique_ptr<Mttkrp<T>> make_hicoo(const LocalNonzeros<T>& nonzeros, std::span<const int> modes);
 template <class T>
 std::unique_ptr<Mttkrp<T>> make_linear(const LocalNonzeros<T>& nonzeros, std::span<const int> modes);
+template <class T>
+std::unique_ptr<Mttkrp<T>> make_device(const LocalNonzeros<T>& nonzeros, std::span<const int> modes, const ElementKernels& device);
 
 }  // namespace arges::sparse

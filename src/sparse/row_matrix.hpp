@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace arges::sparse {
 
@@ -14,7 +15,7 @@ struct RowMatrix {
     std::int64_t stride = 0;  ///< at least `columns`
 
     T* row(std::int64_t i) const { return data + i * stride; }
-    operator RowMatrix<const T>() const { return {data, rows, columns, stride}; }
+    operator RowMatrix<const T>() const requires(!std::is_const_v<T>) { return {data, rows, columns, stride}; }
 };
 
 }  // namespace arges::sparse

@@ -70,7 +70,15 @@ TEST_F(ProgramsOnADevice, CpdOfADenseArrayHasTheSameFit) {
 }
 
 TEST_F(ProgramsOnADevice, CpdOfASparseTensorHasTheSameFit) {
-    both({"cpd", "test/data/yago-4d.tns.gz", "--rank", "3", "--iterations", "2", "--tolerance", "0"}).expect_near("fit", 1e-10);
+    std::vector<const char*> words{"cpd", "test/data/yago-4d.tns.gz", "--rank", "3", "--iterations", "2", "--tolerance", "0"};
+    const auto wanted = both(words);
+    wanted.expect_near("fit", 1e-10);
+    words.insert(words.end(), {"--format", "device", "--device", "cuda", "--json"});
+    const auto found = parsed(run_program(words));
+    EXPECT_EQ(found["format"], "device");
+    EXPECT_NEAR(found["fit"].get<double>(), wanted.host["fit"].get<double>(), 1e-10);
+    words[words.size() - 2] = "none";
+    EXPECT_NE(run_program(words).err.find("needs a device"), std::string::npos);
 }
 
 TEST_F(ProgramsOnADevice, TuckerHasTheSameErrorAndFiles) {
@@ -83,6 +91,15 @@ TEST_F(ProgramsOnADevice, TuckerHasTheSameErrorAndFiles) {
     const auto model = load_tucker_model<double>(world, first), other = load_tucker_model<double>(world, second);
     EXPECT_EQ(model.ranks(), other.ranks());
     EXPECT_NEAR(model.core().norm(), other.core().norm(), 1e-10);
+}
+
+TEST_F(ProgramsOnADevice, TuckerOfASparseTensorHasTheSameError) {
+    const MachineFile machine(folder.write("fast.conf", "device_copied_bytes_per_second = 1e18\ndevice_link_bytes_per_second = 1e18\n"
+                                                        "device_call_seconds = 1e-18\n"));
+    const auto found = both({"tucker", "test/data/yago-4d.tns.gz", "--ranks", "2,2,2,2", "--iterations", "2"});
+    found.expect_near("error", 1e-10);
+    EXPECT_EQ(found.host["device_ranks"], 0);
+    EXPECT_EQ(found.device["device_ranks"], world.size());
 }
 
 TEST_F(ProgramsOnADevice, CompleteHasTheSameErrors) {

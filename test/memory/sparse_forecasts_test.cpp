@@ -17,12 +17,15 @@
 #include "io/temporary_folder.hpp"
 #include "memory/counted_memory.hpp"
 #include "partition/value_counts.hpp"
+#include "sparse/device_nonzeros.hpp"
 #include "sparse/mttkrp.hpp"
 #include "sparse/ttmc.hpp"
+#include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -97,6 +100,24 @@ TEST(SparseForecasts, CoverFormats) {
             expect_covered(taken, forecast.peak(), to_string(format) + ", " + shape.text());
             expect_covered(made->bytes(), forecast.held(), to_string(format) + " at the end, " + shape.text(),
                            format == Format::hicoo ? 0.3 : 0.7);
+        }
+        expect_covered(most_held([&] { sparse::make_mttkrp(x, Format::device, modes, &device_kernels<double>()); }),
+                       sparse::mttkrp_memory(sizeof(double), x.rows, x.count(), Format::device, modes).peak(), "device, " + shape.text());
+        constexpr int columns = 12;
+        std::vector<double> matrix(static_cast<std::size_t>(*std::max_element(x.rows.begin(), x.rows.end()) * columns));
+        std::vector<sparse::RowMatrix<const double>> factors;
+        for (auto rows : x.rows) factors.push_back({matrix.data(), rows, columns, columns});
+        for (int m = 0; m < x.order(); ++m) {
+            TestDevice::reset_peak();
+            const auto before = TestDevice::peak();
+            const auto made = sparse::make_mttkrp(x, Format::device, std::vector{m}, &device_kernels<double>());
+            std::vector<double> out(matrix.size());
+            made->multiply(m, factors, {out.data(), x.rows[static_cast<std::size_t>(m)], columns, columns});
+            std::int64_t matrices = 0;
+            for (auto rows : x.rows) matrices += array_memory(rows * columns * 8);
+            expect_covered(TestDevice::peak() - before,
+                           matrices + sparse::device_nonzeros_bytes(sizeof(double), x.rows, x.count(), m, columns),
+                           "on the device, " + shape.text());
         }
         for (int m = 0; m < x.order(); ++m)
             expect_covered(most_held([&] { const sparse::Ttmc<double> made(x, m); }),

@@ -100,8 +100,7 @@ protected:
         return t;
     }
 
-    const ElementKernels *host_ = &element_kernels<T>(),
-                         *device_ = tested_kernels<T>().space == nullptr ? &test_device_kernels<T>() : &tested_kernels<T>();
+    const ElementKernels *host_ = &element_kernels<T>(), *device_ = &device_kernels<T>();
     std::mt19937_64 random_{11};
 };
 using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;

@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "sparse/random_nonzeros.hpp"
+#include "support/test_device.hpp"
 #include "support/threads.hpp"
 
 #include <cmath>
@@ -12,10 +13,15 @@
 namespace arges::sparse::test {
 namespace {
 
-constexpr Format formats[] = {Format::coordinates, Format::csf_one, Format::csf_two,  Format::csf_all,
-                              Format::hicoo,       Format::linear,  Format::automatic};
+constexpr Format formats[] = {Format::coordinates, Format::csf_one, Format::csf_two, Format::csf_all,
+                              Format::hicoo,       Format::linear,  Format::device,  Format::automatic};
 
 using arges::test::Threads;
+
+template <class T>
+std::unique_ptr<Mttkrp<T>> made_in(Format format, const LocalNonzeros<T>& nonzeros, const std::vector<int>& modes) {
+    return make_mttkrp(nonzeros, format, modes, &arges::test::device_kernels<T>());
+}
 
 /// Element by element from the definition, in double.
 template <class T>
@@ -71,7 +77,7 @@ TYPED_TEST(MttkrpTest, EqualsTheDefinition) {
             std::vector<std::vector<double>> expected;
             for (int mode = 0; mode < x.order(); ++mode) expected.push_back(reference(x, mode, factors, columns));
             for (auto format : formats) {
-                const auto made = make_mttkrp(x, format, all_modes(x.order()));
+                const auto made = made_in(format, x, all_modes(x.order()));
                 for (int threads : {1, 2, 3}) {
                     if (threads > 1 && columns != 4 && columns != 17) continue;
                     const Threads scope(threads);
@@ -98,8 +104,8 @@ TYPED_TEST(MttkrpTest, RepeatsToTheBit) {
             const Threads scope(threads);
             for (int mode = 0; mode < 3; ++mode) {
                 const auto rows = x.rows[static_cast<std::size_t>(mode)];
-                const auto first = multiplied(*make_mttkrp(x, format, all_modes(3)), mode, factors, rows, 16);
-                const auto made = make_mttkrp(x, format, all_modes(3));
+                const auto first = multiplied(*made_in(format, x, all_modes(3)), mode, factors, rows, 16);
+                const auto made = made_in(format, x, all_modes(3));
                 for (int repeat = 0; repeat < 3; ++repeat) {
                     const auto again = multiplied(*made, mode, factors, rows, 16);
                     ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(T)), 0) << to_string(format);
@@ -119,7 +125,7 @@ TYPED_TEST(MttkrpTest, LongModes) {
     std::vector<RowMatrix<const T>> factors;
     for (auto rows : x.rows) factors.push_back({nullptr, rows, 0, 0});
     for (auto format : formats) {
-        const auto made = make_mttkrp(x, format, std::vector<int>{0});
+        const auto made = made_in(format, x, {0});
         EXPECT_GT(made->bytes(), 0);
         made->multiply(0, factors, {nullptr, 3, 0, 0});
     }
@@ -130,7 +136,7 @@ TEST(Mttkrp, RefusesWrongInput) {
     const Matrices<double> factors(x.rows, 4, 2);
     std::vector<double> out(100);
     for (auto format : formats) {
-        const auto made = make_mttkrp(x, format, std::vector<int>{1});
+        const auto made = made_in(format, x, {1});
         made->multiply(1, factors.views, {out.data(), 6, 4, 4});
         EXPECT_THROW(made->multiply(0, factors.views, {out.data(), 5, 4, 4}), InvalidArgument);
         EXPECT_THROW(made->multiply(1, factors.views, {out.data(), 6, 5, 5}), InvalidArgument);

@@ -2,7 +2,9 @@
 #include "sparse/ttmc.hpp"
 
 #include "arges/error.hpp"
+#include "sparse/device_nonzeros.hpp"
 #include "sparse/random_nonzeros.hpp"
+#include "support/test_device.hpp"
 #include "support/threads.hpp"
 
 #include <gtest/gtest.h>
@@ -72,6 +74,24 @@ TYPED_TEST(TtmcOfThreads, EqualsSumsOfAllNonzerosAndIsTheSameWithAnyNumberOfThem
                         ASSERT_NEAR(static_cast<double>(out[i]), expected[i], rounding * std::sqrt(static_cast<double>(x.count()))) << i;
                 }
                 EXPECT_EQ(out, first) << threads << " threads";
+            }
+            DeviceNonzeros<T> there(arges::test::device_kernels<T>(), x.rows);
+            there.add(x, mode);
+            std::vector<std::int64_t> repeats;
+            std::int64_t before = width;
+            for (int m = 0; m < x.order(); ++m) repeats.push_back(m == mode ? 1 : before /= factors[static_cast<std::size_t>(m)].columns);
+            for (std::int64_t most_kept : {std::int64_t{1} << 20, std::int64_t{300}, std::int64_t{1}}) {  // some columns at a time
+                there.set_most_kept(most_kept);
+                std::vector<T> out(static_cast<std::size_t>(rows * (width + 1)), T(-7));
+                there.multiply(mode, factors, repeats, {out.data(), rows, static_cast<int>(width), width + 1});
+                for (std::int64_t i = 0; i < rows; ++i) {
+                    for (std::int64_t c = 0; c < width; ++c)
+                        ASSERT_NEAR(static_cast<double>(out[static_cast<std::size_t>(i * (width + 1) + c)]),
+                                    expected[static_cast<std::size_t>(i * width + c)],
+                                    (sizeof(T) == 4 ? 2e-5 : 1e-13) * std::sqrt(static_cast<double>(x.count())))
+                            << i << ", " << c << ", " << most_kept;
+                    EXPECT_EQ(out[static_cast<std::size_t>(i * (width + 1) + width)], T(-7));
+                }
             }
             const RowMatrix<T> too_wide{first.data(), rows, static_cast<int>(width) + 1, width + 1};
             EXPECT_THROW(ttmc.multiply(factors, too_wide), InvalidArgument);

@@ -42,4 +42,10 @@ const ElementKernels& tested_kernels() {
     return tested(element_kernels<T>());
 }
 
+/// The table of a device: that of tensors in a World that is not told, else the tests' own.
+template <class T>
+const ElementKernels& device_kernels() {
+    return tested_kernels<T>().space == nullptr ? test_device_kernels<T>() : tested_kernels<T>();
+}
+
 }  // namespace arges::test

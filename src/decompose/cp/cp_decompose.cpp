@@ -18,6 +18,7 @@
 #include "decompose/finite_elements.hpp"
 #include "decompose/known_weights.hpp"
 #include "decompose/model_arguments.hpp"
+#include "decompose/sparse_device.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "layout/layout.hpp"
 
@@ -154,7 +155,8 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         decompose::check_cp_options(asked);
         decompose::check_constraints(asked, tensor.order());
         if (tensor.order() < 2) throw InvalidArgument(whole.title() + " has one mode; a CP decomposition needs at least two");
-        sparse::parse_format(asked.format);
+        if (sparse::parse_format(asked.format) == sparse::Format::device)
+            decompose::check_has_device(*whole.world, element_kernels<T>(), "the format 'device'");
         if (asked.pairwise_perturbation)
             throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
         check_start(tensor.lengths(), asked.rank, start);
@@ -188,12 +190,22 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
     auto distributed = decompose::distribute_tensor<T>(source, gives_up, request);
     const auto& share = distributed.share;
+    auto placed = options;
+    std::optional<decompose::DeviceRoom> device;
+    comm.agree([&] {
+        const bool is_there = options.format == to_string(sparse::Format::device);
+        if (!is_there && options.format != "auto") return;
+        device.emplace(*source.world, element_kernels<T>(), decompose::device_mttkrp(share, options.rank, source.world->machine()),
+                       is_there);
+        if (device->table() != nullptr) placed.format = to_string(sparse::Format::device);
+    });
     const auto forecast = decompose::checked_forecast(
-        *source.world, source.title(), hosvd.with(decompose::cp_memory(share, options, omp_get_max_threads()).peak()),
+        *source.world, source.title(), hosvd.with(decompose::cp_memory(share, placed, omp_get_max_threads()).peak()),
         share.keeps_source ? share.source_bytes() : 0, "use more ranks, fewer components, another format",
         decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const bool folds = distributed.nonzeros.folds;
-    SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(options.format), options.rank);
+    SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(placed.format), options.rank,
+                         device ? device->table() : nullptr);
     decompose::check_norm(source.title(), op.norm_squared());
     return decompose::run_cp<T>(op, task, watch, decompose::iterations_of<T>(op, options, task.lengths),
                                 [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t) {

@@ -11,6 +11,7 @@
 #include "decompose/cp/factors.hpp"
 #include "decompose/cp/sparse_operator.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "device/failure.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +66,8 @@ void CpData<T>::finish_expand(int mode) {
 }
 
 template <class T>
-SparseOperator<T>::SparseOperator(const Communicator& comm, Distributed<T> distributed, sparse::Format format, int columns)
+SparseOperator<T>::SparseOperator(const Communicator& comm, Distributed<T> distributed, sparse::Format format, int columns,
+                                  const ElementKernels* device)
     : CpOperator<T>(comm, columns, distributed.folds), distributed_(std::move(distributed)) {
     double squares = 0;
     for (auto value : distributed_.sets[0].nonzeros.values) squares += static_cast<double>(value) * value;
@@ -74,17 +76,20 @@ SparseOperator<T>::SparseOperator(const Communicator& comm, Distributed<T> distr
     comm.agree([&] {
         for (auto& set : distributed_.sets) {
             counts_.push_back(set.nonzeros.count());
-            kernels_.push_back(sparse::make_mttkrp(set.nonzeros, format, set.modes));
+            kernels_.push_back(sparse::make_mttkrp(set.nonzeros, format, set.modes, device));
             release(set.nonzeros.indices);
             release(set.nonzeros.values);
         }
+        if (device != nullptr) device::Failure::the().rethrow();
         this->set_modes(distributed_.rows.size());
     });
 }
 
 template <class T>
 void SparseOperator<T>::multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) {
-    kernels_[set_of(mode)]->multiply(mode, factors, out);
+    auto& kernel = *kernels_[set_of(mode)];
+    kernel.multiply(mode, factors, out);
+    if (kernel.format() == sparse::Format::device) device::Failure::the().rethrow();
 }
 
 template <class T>

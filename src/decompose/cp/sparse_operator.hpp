@@ -15,7 +15,9 @@ namespace arges::decompose {
 template <class T>
 class SparseOperator : public CpOperator<T> {
 public:
-    SparseOperator(const Communicator& comm, Distributed<T> distributed, sparse::Format format, int columns);
+    /// @param device  for the format of this name, see make_mttkrp()
+    SparseOperator(const Communicator& comm, Distributed<T> distributed, sparse::Format format, int columns,
+                   const ElementKernels* device = nullptr);
 
     const ModeRows& rows(int mode) const override { return distributed_.rows[mode]; }
 
@@ -27,6 +29,11 @@ public:
     sparse::Format format() const { return kernels_[0]->format(); }
     /// Memory of nonzeros and exchange buffers, in bytes.
     std::int64_t bytes() const;
+
+protected:
+    void factor_changes(int mode) override {
+        for (auto& kernel : kernels_) kernel->factor_changes(mode);
+    }
 
 private:
     void multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) override;

@@ -2,6 +2,7 @@
 
 #include "base/memory_tally.hpp"
 #include "decompose/largest_weight.hpp"
+#include "device/failure.hpp"
 #include "sparse/blocked_sum.hpp"
 
 #include <algorithm>
@@ -13,21 +14,28 @@ namespace arges::decompose {
 
 template <class T>
 SparseProducts<T>::SparseProducts(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed,
-                                  double shift)
+                                  double shift, const ElementKernels* device)
     : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)), seed_(seed), shift_(shift) {
     scale_weights();
     comm_.agree([&] {
         const bool one_set = distributed_.sets.size() == 1;
+        if (device != nullptr) {
+            std::vector<std::int64_t> rows;
+            for (const auto& mode : distributed_.rows) rows.push_back(mode.count());
+            on_device_ = std::make_unique<sparse::DeviceNonzeros<T>>(*device, rows);
+        }
         for (int m = 0; m < order(); ++m) {
             auto& nonzeros = distributed_.sets[one_set ? 0 : static_cast<std::size_t>(m)].nonzeros;
-            kernels_.emplace_back(nonzeros, m);
+            on_device_ ? on_device_->add(nonzeros, m) : static_cast<void>(kernels_.emplace_back(nonzeros, m));
             if (one_set) continue;
             release(nonzeros.indices);
             release(nonzeros.values);
             release(nonzeros.weights);
         }
+        if (on_device_) device::Failure::the().rethrow();
     });
     release(distributed_.sets);
+    any_on_device_ = comm_.sum(on_device_ ? 1 : 0) > 0;
     set_ranks(ranks_);
 }
 
@@ -99,9 +107,23 @@ template <class T>
 sparse::RowMatrix<T> SparseProducts<T>::product(int mode) {
     const auto& rows = rows_of(mode);
     const sparse::RowMatrix<T> result{product_.data(), rows.count(), static_cast<int>(width(mode)), width(mode)};
-    kernels_[mode].multiply(factors_.views(), result);
+    const auto multiply = [&] { on_device_ ? multiply_there(mode, result) : kernels_[mode].multiply(factors_.views(), result); };
+    any_on_device_ ? comm_.agree(multiply) : multiply();
     if (distributed_.folds) fold_[mode]->fold(result);
     return {result.data, rows.owned, result.columns, result.stride};
+}
+
+template <class T>
+void SparseProducts<T>::multiply_there(int mode, sparse::RowMatrix<T> result) {
+    std::vector<std::int64_t> repeats(order());
+    std::int64_t after = 1;
+    for (int m = order(); m-- > 0;) {
+        repeats[m] = after;
+        if (m != mode) after *= columns(m);
+        on_device_->factor_changes(m);
+    }
+    on_device_->multiply(mode, factors_.views(), repeats, result);
+    device::Failure::the().rethrow();
 }
 
 template <class T>

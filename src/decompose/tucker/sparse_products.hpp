@@ -6,6 +6,7 @@
 #include "decompose/cp/factors.hpp"
 #include "decompose/distribution/distribute.hpp"
 #include "decompose/distribution/row_exchange.hpp"
+#include "sparse/device_nonzeros.hpp"
 #include "sparse/ttmc.hpp"
 
 #include <cstdint>
@@ -22,7 +23,9 @@ template <class T>
 class SparseProducts {
 public:
     /// Factors of random numbers from 0 to 1 less `shift`, the same on any number of ranks.
-    SparseProducts(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed, double shift);
+    /// @param device  that makes the products, which has room for the nonzeros; null: the host does
+    SparseProducts(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed, double shift,
+                   const ElementKernels* device = nullptr);
 
     /// Squared norm of the tensor; with weights, which are divided by the largest, the sum of weight x^2. Local.
     double norm_squared() const { return norm_squared_; }
@@ -50,7 +53,7 @@ public:
     sparse::RowMatrix<T> product(int mode);
     /// From now on products are those of the nonzeros less a model with these factors, times their weights; returns the sum of the squares
     /// of these differences, times weights.
-    /// @param core the last mode fastest
+    /// Not on a device. @param core the last mode fastest
     double subtract_model(const std::vector<double>& core);
 
     const Communicator& comm() const { return comm_; }
@@ -59,13 +62,17 @@ private:
     const ModeRows& rows_of(int mode) const { return distributed_.rows[mode]; }
     std::int64_t width(int mode) const;
     void scale_weights();
+    /// Local.
+    void multiply_there(int mode, sparse::RowMatrix<T> result);
 
     const Communicator& comm_;
     Distributed<T> distributed_;
     std::vector<int> ranks_;
     std::uint64_t seed_;
     double shift_, norm_squared_ = 0;
-    std::vector<sparse::Ttmc<T>> kernels_;  // by mode
+    std::vector<sparse::Ttmc<T>> kernels_;                  // by mode, or
+    std::unique_ptr<sparse::DeviceNonzeros<T>> on_device_;  // one for all
+    bool any_on_device_ = false;                            // on any rank
     FactorMatrices<T> factors_;
     Buffer<T> product_;
     std::vector<std::unique_ptr<RowExchange<T>>> expand_, fold_;

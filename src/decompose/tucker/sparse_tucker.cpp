@@ -11,6 +11,7 @@
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/known_weights.hpp"
 #include "decompose/model_arguments.hpp"
+#include "decompose/sparse_device.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/core_arrays.hpp"
 #include "decompose/tucker/nonnegative_tucker.hpp"
@@ -269,7 +270,12 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     };
     check_memory(own.ranks);
     const bool is_nonnegative = options.method == TuckerMethod::nonnegative;
-    SparseProducts<T> products(comm, std::move(distributed.nonzeros), own.ranks, options.seed, is_nonnegative ? 0 : 0.5);
+    std::optional<decompose::DeviceRoom> device;
+    if (!options.missing && options.relative_error == 0)  // else the nonzeros change, or the ranks
+        device.emplace(*source.world, element_kernels<T>(), decompose::device_ttmc(share, own.ranks, source.world->machine()));
+    const auto* const table = device ? device->table() : nullptr;
+    result.device_ranks = static_cast<int>(comm.sum(table != nullptr ? 1 : 0));
+    SparseProducts<T> products(comm, std::move(distributed.nonzeros), own.ranks, options.seed, is_nonnegative ? 0 : 0.5, table);
     decompose::check_norm(whole.title(), products.norm_squared());
     result.distribution = chosen.distribution;
     result.grid = chosen.grid;

@@ -1,0 +1,76 @@
+/// Sums over nonzeros with rows of matrices on a device, see sparse/nonzero_sums.hpp.
+#pragma once
+
+#include "device/machine.hpp"
+#include "sparse/nonzero_sums.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace arges::device {
+
+/// One element of one piece's sums.
+/// @tparam fixed  number of matrices, which the compiler then knows; 0: any
+template <class N, int fixed>
+struct SumPiece {
+    static constexpr int most = fixed > 0 ? fixed : sparse::most_matrices;
+    std::array<sparse::NonzeroRows, most> by{};
+    int matrices = fixed;
+    sparse::NonzeroSums sums;
+
+    ARGES_ON_DEVICE void operator()(std::int64_t piece) const {
+        const auto offset = take_digit(piece, sums.count), c = sums.first + offset;
+        const int last = fixed > 0 ? fixed : matrices;
+        std::array<const N*, most> column{};
+        for (int m = 0; m < last; ++m) {
+            auto at = c;
+            if (by[m].repeats > 1) at /= by[m].repeats;
+            column[m] = static_cast<const N*>(by[m].rows) + (by[m].distinct < sums.columns ? take_digit(at, by[m].distinct) : at);
+        }
+        const auto* const values = static_cast<const N*>(sums.values);
+        N sum(0);
+        for (auto x = sums.begins[piece]; x < sums.begins[piece + 1]; ++x) {
+            N product = values[x];
+            for (int m = 0; m < last; ++m) product = product * column[m][by[m].index[x] * by[m].columns];
+            sum = sum + product;
+        }
+        const auto target = sums.targets[piece];
+        if (target < 0)
+            static_cast<N*>(sums.kept)[~target * sums.count + offset] = sum;
+        else
+            static_cast<N*>(sums.out)[target * sums.columns + c] = sum;
+    }
+};
+
+/// The sums of the pieces of a row.
+template <class N>
+struct JoinPieces {
+    sparse::NonzeroSums sums;
+    ARGES_ON_DEVICE void operator()(std::int64_t row) const {
+        const auto offset = take_digit(row, sums.count);
+        const auto* const kept = static_cast<const N*>(sums.kept);
+        N sum(0);
+        for (auto p = sums.parts[row]; p < sums.parts[row + 1]; ++p) sum = sum + kept[p * sums.count + offset];
+        static_cast<N*>(sums.out)[sums.cut[row] * sums.columns + sums.first + offset] = sum;
+    }
+};
+
+/// The table's function.
+template <class M, class N>
+void sum_nonzeros(const sparse::NonzeroSums& sums) {
+    const auto run = [&]<int fixed>() {
+        SumPiece<N, fixed> f{{}, static_cast<int>(sums.matrices.size()), sums};
+        std::copy(sums.matrices.begin(), sums.matrices.end(), f.by.begin());
+        f.sums.matrices = {};
+        for_each<M>(sums.pieces * sums.count, f);
+    };
+    switch (sums.matrices.size()) {
+    case 1: run.template operator()<1>(); break;
+    case 2: run.template operator()<2>(); break;
+    case 3: run.template operator()<3>(); break;
+    default: run.template operator()<0>();
+    }
+    for_each<M>(sums.cut_rows * sums.count, JoinPieces<N>{sums});
+}
+
+}  // namespace arges::device

@@ -1,0 +1,204 @@
+#include "sparse/device_nonzeros.hpp"
+
+#include "sparse/fiber_tree.hpp"
+#include "sparse/index_sort.hpp"
+#include "sparse/nonzero_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace arges::sparse {
+
+namespace {
+
+constexpr std::int64_t least_piece = 64;  ///< nonzeros
+constexpr std::int64_t most_kept_bytes = 256 << 20;
+
+/// Nonzeros of a piece of a slice of so many: as many pieces as nonzeros in each, so that both loops are short.
+std::int64_t piece_length(std::int64_t nonzeros) {
+    return std::max(least_piece, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(nonzeros)))));
+}
+
+/// How slices are cut.
+struct Pieces {
+    std::vector<std::int64_t> begins, targets, cut, parts{0};
+
+    /// @param index  of the slice of each nonzero, ascending
+    Pieces(const std::vector<std::uint32_t>& index, std::int64_t rows) {
+        std::int64_t x = 0, kept = 0;
+        const auto count = std::ssize(index);
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const auto begin = x;
+            while (x < count && index[x] == i) ++x;
+            const auto length = piece_length(x - begin);
+            const bool is_cut = x - begin > length;
+            for (auto at = begin; at == begin || at < x; at += length) {
+                begins.push_back(at);
+                targets.push_back(is_cut ? ~kept++ : i);
+            }
+            if (!is_cut) continue;
+            cut.push_back(i);
+            parts.push_back(kept);
+        }
+        begins.push_back(count);
+    }
+};
+
+template <class X>
+Buffer<X> there(const std::vector<X>& list, const MemorySpace* space) {
+    Buffer<X> copy(std::ssize(list), space);
+    copy_array(copy.data(), list.data(), copy.bytes(), space);
+    return copy;
+}
+
+/// Columns of a pass over all pieces.
+std::int64_t columns_at_once(std::int64_t most_kept, std::int64_t element_bytes, std::int64_t pieces, std::int64_t columns) {
+    if (pieces == 0) return columns;
+    return std::clamp<std::int64_t>(most_kept / (pieces * element_bytes), 1, std::max<std::int64_t>(1, columns));
+}
+
+/// Rows of a matrix to a device, where they are at a distance of `columns`.
+template <class T>
+void copy_there(RowMatrix<const T> from, T* to, const MemorySpace* space) {
+    if (from.stride == from.columns) return copy_array(to, from.data, from.rows * from.columns * std::int64_t{sizeof(T)}, space);
+    Buffer<T> packed(from.rows * from.columns);
+    for (std::int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.columns, packed.data() + i * from.columns);
+    copy_array(to, packed.data(), packed.bytes(), space);
+}
+
+/// And from there.
+template <class T>
+void copy_back(const T* from, RowMatrix<T> to, const MemorySpace* space) {
+    if (to.stride == to.columns) return copy_array(to.data, from, to.rows * to.columns * std::int64_t{sizeof(T)}, space);
+    Buffer<T> packed(to.rows * to.columns);
+    copy_array(packed.data(), from, packed.bytes(), space);
+    for (std::int64_t i = 0; i < to.rows; ++i) std::copy_n(packed.data() + i * to.columns, to.columns, to.row(i));
+}
+
+}  // namespace
+
+/// The nonzeros for sums over the slices of a mode.
+template <class T>
+struct DeviceNonzeros<T>::Slices {
+    NonzeroSums sums;
+    std::vector<Buffer<std::uint32_t>> indices;  // by mode; none of this one
+    Buffer<std::int64_t> begins, targets, cut, parts;
+    Buffer<T> values;
+    std::int64_t cut_pieces = 0;
+
+    Slices(const LocalNonzeros<T>& nonzeros, int mode, const MemorySpace* space) : indices(nonzeros.order()) {
+        const auto order = lexicographic_positions(nonzeros.indices, nonzeros.rows, modes_from(mode, nonzeros.rows));
+        for (int m = 0; m < nonzeros.order(); ++m)
+            if (m != mode) indices[m] = there(reordered(nonzeros.indices[m], order), space);
+        auto numbers = reordered(nonzeros.values, order);
+        if (!nonzeros.weights.empty())
+            for (std::int64_t x = 0; x < std::ssize(numbers); ++x) numbers[x] *= nonzeros.weights[order[x]];
+        values = there(numbers, space);
+        release(numbers);
+        const Pieces pieces(reordered(nonzeros.indices[mode], order), nonzeros.rows[mode]);
+        begins = there(pieces.begins, space);
+        targets = there(pieces.targets, space);
+        cut = there(pieces.cut, space);
+        parts = there(pieces.parts, space);
+        cut_pieces = pieces.parts.back();
+        sums.pieces = std::ssize(pieces.targets);
+        sums.begins = begins.data();
+        sums.targets = targets.data();
+        sums.cut_rows = std::ssize(pieces.cut);
+        sums.cut = cut.data();
+        sums.parts = parts.data();
+        sums.values = values.data();
+    }
+
+    std::size_t bytes() const {
+        std::size_t sum = begins.bytes() + targets.bytes() + cut.bytes() + parts.bytes() + values.bytes();
+        for (const auto& index : indices) sum += index.bytes();
+        return sum;
+    }
+};
+
+template <class T>
+DeviceNonzeros<T>::DeviceNonzeros(const ElementKernels& kernels, std::vector<std::int64_t> rows)
+    : kernels_(kernels), rows_(std::move(rows)), slices_(rows_.size()), copies_(rows_.size()), out_(0, kernels.space),
+      kept_(0, kernels.space), most_kept_(most_kept_bytes) {
+    for (auto& copy : copies_) copy.data = Buffer<T>(0, kernels.space);
+}
+
+template <class T>
+DeviceNonzeros<T>::~DeviceNonzeros() = default;
+
+template <class T>
+void DeviceNonzeros<T>::add(const LocalNonzeros<T>& nonzeros, int mode) {
+    slices_[mode] = std::make_unique<Slices>(nonzeros, mode, kernels_.space);
+}
+
+template <class T>
+void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, std::span<const std::int64_t> repeats,
+                                 RowMatrix<T> out) {
+    const auto& slices = *slices_[mode];
+    std::vector<NonzeroRows> matrices;
+    for (int m = 0; m < std::ssize(rows_); ++m)
+        if (m != mode)
+            matrices.push_back({slices.indices[m].data(), copied(m, factors[m]), factors[m].columns, repeats[m], factors[m].columns});
+    out.rows = rows_[mode];
+    auto sums = slices.sums;
+    sums.columns = out.columns;
+    sums.matrices = matrices;
+    T* const product = out_.reserve(out.rows * out.columns);
+    sums.out = product;
+    const auto at_once = columns_at_once(most_kept_, sizeof(T), slices.cut_pieces, out.columns);
+    sums.kept = kept_.reserve(slices.cut_pieces * at_once);
+    for (; sums.first < sums.columns; sums.first += at_once) {
+        sums.count = std::min(at_once, sums.columns - sums.first);
+        kernels_.sum_nonzeros(sums);
+    }
+    copy_back<T>(product, out, kernels_.space);
+}
+
+template <class T>
+const void* DeviceNonzeros<T>::copied(int mode, RowMatrix<const T> factor) {
+    auto& [of, data] = copies_[mode];
+    factor.rows = rows_[mode];
+    if (of.data != factor.data || of.columns != factor.columns || of.stride != factor.stride) {
+        copy_there(factor, data.reserve(factor.rows * factor.columns), kernels_.space);
+        of = factor;
+    }
+    return data.data();
+}
+
+template <class T>
+std::int64_t DeviceNonzeros<T>::bytes() const {
+    std::size_t sum = 0;
+    for (const auto& slices : slices_)
+        if (slices) sum += slices->bytes();
+    return static_cast<std::int64_t>(sum);
+}
+
+MemoryTally device_nonzeros_memory(std::int64_t element_bytes, std::int64_t rows, std::int64_t count) {
+    // Lists of pieces grow by doubling: two of them at once, and the index of each nonzero.
+    const auto pieces = rows + count / least_piece + 1;
+    MemoryTally tally;
+    tally.add(sorting_memory(count));
+    const auto positions = tally.held();
+    tally.pass(
+        std::max(count * element_bytes, count * std::int64_t{sizeof(std::uint32_t)} + 5 * pieces * std::int64_t{sizeof(std::int64_t)}) +
+        count * std::int64_t{sizeof(std::uint32_t)});
+    tally.hold(-positions);
+    return tally;
+}
+
+std::int64_t device_nonzeros_bytes(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, int mode,
+                                   std::int64_t columns) {
+    constexpr std::int64_t number = sizeof(std::int64_t);
+    const auto cut = count / least_piece;  // rows of several pieces have at least half as many nonzeros for each of them
+    const auto pieces = rows[mode] + 2 * cut + 1, kept = std::min(2 * cut, count);
+    const auto arrays = std::ssize(rows) + 6;
+    return count * (element_bytes + (std::ssize(rows) - 1) * std::int64_t{sizeof(std::uint32_t)}) + number * (2 * pieces + 2 * cut + 2) +
+           kept * columns_at_once(most_kept_bytes, element_bytes, kept, columns) * element_bytes + arrays * 256;
+}
+
+template class DeviceNonzeros<float>;
+template class DeviceNonzeros<double>;
+
+}  // namespace arges::sparse

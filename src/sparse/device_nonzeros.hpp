@@ -1,0 +1,67 @@
+/// Nonzeros in the memory of a device, for MTTKRP and TTMc there.
+#pragma once
+
+#include "arges/element_kernels.hpp"
+#include "base/buffer.hpp"
+#include "base/memory_tally.hpp"
+#include "sparse/nonzeros.hpp"
+#include "sparse/row_matrix.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace arges::sparse {
+
+/// A rank's nonzeros sorted by the slices of each mode, there. Slices are cut into pieces, at places that depend on the tensor only, so
+/// that sums are the same to the bit however they are run. What fails there is kept, see device/failure.
+template <class T>
+class DeviceNonzeros {
+public:
+    /// @param kernels  that have sum_nonzeros; must outlive the object
+    /// @param rows     by mode, as LocalNonzeros::rows
+    DeviceNonzeros(const ElementKernels& kernels, std::vector<std::int64_t> rows);
+    ~DeviceNonzeros();
+    DeviceNonzeros(const DeviceNonzeros&) = delete;
+    DeviceNonzeros& operator=(const DeviceNonzeros&) = delete;
+
+    /// Nonzeros for the sums over slices of a mode: sorts them, on the host, and copies them. Values are those times weights, where there
+    /// are some.
+    void add(const LocalNonzeros<T>& nonzeros, int mode);
+
+    /// The factor of a mode has other elements than in the last call of multiply(), where its address is the same.
+    void factor_changes(int mode) { copies_[mode].of = {}; }
+    /// out(i, c) = sum over the nonzeros x of slice i of value(x) * product over the other modes m of factors[m](x_m, c / repeats[m] %
+    /// factors[m].columns). Rows without nonzeros become zero.
+    /// @param factors  by mode, on the host as `out` is; that of the mode is not looked at
+    void multiply(int mode, std::span<const RowMatrix<const T>> factors, std::span<const std::int64_t> repeats, RowMatrix<T> out);
+
+    /// On the device, of nonzeros.
+    std::int64_t bytes() const;
+    /// Sums of pieces that multiply() keeps at most; wider ones are made some columns at a time. The default is 256 MiB.
+    void set_most_kept(std::int64_t bytes) { most_kept_ = bytes; }
+
+private:
+    struct Slices;
+    struct Copy {
+        RowMatrix<const T> of{};
+        Buffer<T> data;
+    };
+    const void* copied(int mode, RowMatrix<const T> factor);
+
+    const ElementKernels& kernels_;
+    std::vector<std::int64_t> rows_;
+    std::vector<std::unique_ptr<Slices>> slices_;  // by mode
+    std::vector<Copy> copies_;                     // by mode
+    Buffer<T> out_, kept_;
+    std::int64_t most_kept_;
+};
+
+/// Memory of add() on the host beside the nonzeros; nothing is left. Pure.
+MemoryTally device_nonzeros_memory(std::int64_t element_bytes, std::int64_t rows, std::int64_t count);
+/// What it adds on the device, and the sums of pieces with so many columns, an upper bound. Pure. @param rows  by mode
+std::int64_t device_nonzeros_bytes(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, int mode,
+                                   std::int64_t columns);
+
+}  // namespace arges::sparse

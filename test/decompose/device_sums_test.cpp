@@ -1,0 +1,144 @@
+// Decompositions of sparse tensors whose sums over nonzeros run on a device: as on the host.
+#include "arges/cpd.hpp"
+#include "arges/tucker.hpp"
+#include "decompose/sparse_device.hpp"
+#include "decompose/tensor_of.hpp"
+#include "interface/world/world_state.hpp"
+#include "support/failing_device.hpp"
+#include "support/sparse_tensors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace arges::test {
+namespace {
+
+/// A machine whose device is faster than the host at anything.
+MachineModel with_fast_device() {
+    MachineModel machine;
+    machine.device = DeviceRates{.copied_bytes_per_second = 1e18, .link_bytes_per_second = 1e18, .call_seconds = 1e-18};
+    return machine;
+}
+
+CpOptions cp_options(std::uint64_t seed, const char* format) {
+    CpOptions options;
+    options.rank = 1 + static_cast<int>(seed % 7);
+    options.max_iterations = 4;
+    options.tolerance = 0;
+    options.seed = seed;
+    options.format = format;
+    options.algorithm = std::array{CpAlgorithm::als, CpAlgorithm::nonnegative, CpAlgorithm::opt}[seed % 3];
+    options.starts = seed % 4 == 0 ? 2 : 1;
+    options.init = seed % 5 == 0 ? CpInit::sketched : CpInit::random;
+    options.distribution = std::array{"medium", "coarse", "fine", "coarse-allgather"}[seed / 3 % 4];
+    return options;
+}
+
+template <class T>
+class SparseSumsOnADevice : public ::testing::Test {
+protected:
+    const TestDevice device;
+    const World host{MPI_COMM_WORLD, Device(DeviceKind::none)}, fast{with_fast_device(), Device(DeviceKind::cuda)};
+
+    /// By squared residuals: rounding is in these.
+    static void expect_alike(const std::vector<double>& found, const std::vector<double>& wanted) {
+        constexpr double tolerance = sizeof(T) == 4 ? 2e-3 : 1e-9;
+        ASSERT_EQ(found.size(), wanted.size());
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+            EXPECT_NEAR((1 - found[i]) * (1 - found[i]), (1 - wanted[i]) * (1 - wanted[i]), tolerance) << i;
+    }
+};
+using Types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(SparseSumsOnADevice, Types);
+
+TYPED_TEST(SparseSumsOnADevice, CpHasTheSameFits) {
+    using T = TypeParam;
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+        if (seed % 10 == 0) continue;  // hardly a nonzero
+        SCOPED_TRACE(seed);
+        const auto whole = random_sparse(seed);
+        const auto X = tensor_of<T>(this->host, whole), Y = tensor_of<T>(this->fast, whole);
+        const auto wanted = cp_decompose(X, cp_options(seed, "csf-all"));
+        const auto before = TestDevice::calls();
+        for (const char* format : {"auto", "device"}) {
+            const auto found = cp_decompose(Y, cp_options(seed, format));
+            EXPECT_EQ(this->fast.maximum(found.format == "device" ? 1 : 0), 1);  // a rank without nonzeros does without
+            EXPECT_EQ(this->fast.device_memory_in_use(), 0);
+            this->expect_alike(found.fits, wanted.fits);
+        }
+        EXPECT_GT(this->fast.maximum(TestDevice::calls() - before), 0);
+        EXPECT_NE(cp_decompose(Y, cp_options(seed, "csf-one")).format, "device");
+    }
+}
+
+TYPED_TEST(SparseSumsOnADevice, TuckerHasTheSameErrors) {
+    using T = TypeParam;
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+        if (seed % 10 == 0) continue;
+        SCOPED_TRACE(seed);
+        const auto whole = random_sparse(seed);
+        TuckerOptions options;
+        for (auto length : whole.lengths)
+            options.ranks.push_back(
+                static_cast<int>(std::min<std::int64_t>(length, 1 + static_cast<std::int64_t>(seed + options.ranks.size()) % 3)));
+        options.max_iterations = 3;
+        options.tolerance = 0;
+        options.seed = seed;
+        if (seed % 3 == 0) options.method = TuckerMethod::nonnegative;
+        options.distribution = std::array{"medium", "coarse", "fine"}[seed / 3 % 3];
+        const auto wanted = tucker_decompose(tensor_of<T>(this->host, whole), options);
+        const auto found = tucker_decompose(tensor_of<T>(this->fast, whole), options);
+        EXPECT_EQ(wanted.device_ranks, 0);
+        EXPECT_GT(found.device_ranks, 0);
+        this->expect_alike(found.fits, wanted.fits);
+    }
+    EXPECT_EQ(this->fast.device_memory_in_use(), 0);  // cores lie there
+}
+
+/// Room for some nonzeros of some ranks only: the others have them on the host.
+TEST(DeviceRooms, AreUsedAsFarAsTheyGo) {
+    const TestDevice device;
+    const auto whole = random_sparse(8);
+    const World host(MPI_COMM_WORLD, Device(DeviceKind::none));
+    const auto wanted = cp_decompose(tensor_of<double>(host, whole), cp_options(8, "auto")).fit;
+    for (std::int64_t limit : {1, 3000, 20000, 40000, 1 << 20}) {
+        const World world(with_fast_device(), Device(DeviceKind::cuda, limit));
+        const auto X = tensor_of<double>(world, whole);
+        TestDevice::reset_peak();
+        const auto before = TestDevice::peak();
+        EXPECT_NEAR(cp_decompose(X, cp_options(8, "auto")).fit, wanted, 1e-9) << limit;
+        EXPECT_LE(TestDevice::peak() - before, limit);
+    }
+    const World small(with_fast_device(), Device(DeviceKind::cuda, 1000));
+    EXPECT_THROW(cp_decompose(tensor_of<double>(small, whole), cp_options(8, "device")), OutOfMemory);
+    EXPECT_THROW(cp_decompose(tensor_of<double>(host, whole), cp_options(8, "device")), InvalidArgument);
+}
+
+/// Small sums are faster on the host, large ones on a device; neither depends on the other where a rank has hardly a nonzero.
+TEST(DeviceRooms, AreLeftEmptyWhereTheHostIsFaster) {
+    const auto sums = [](std::int64_t nonzeros, std::int64_t columns) {
+        decompose::SparseShare share;
+        share.lengths = share.rows = share.owned = {50000, 20000, 366};
+        share.nonzeros = {nonzeros};
+        return decompose::device_mttkrp(share, columns, *machine_with_device("h200", {}));
+    };
+    EXPECT_GT(sums(100, 16).seconds, sums(100, 16).on_host);
+    EXPECT_LT(sums(20000000, 16).seconds, 0.1 * sums(20000000, 16).on_host);
+    EXPECT_GT(sums(20000000, 64).bytes, sums(20000000, 16).bytes);
+}
+
+class DecompositionsOnADevice : public FailingDevice {};
+
+TEST_F(DecompositionsOnADevice, FailOnAllRanks) {
+    const auto X = tensor_of<double>(world, random_sparse(8));
+    check("a CP decomposition", [&] { static_cast<void>(cp_decompose(X, cp_options(6, "device"))); });
+    const World fast(with_fast_device(), Device(DeviceKind::cuda));
+    const auto Y = tensor_of<double>(fast, random_sparse(8));
+    TuckerOptions options;
+    options.ranks = std::vector<int>(static_cast<std::size_t>(Y.order()), 1);
+    check("a Tucker decomposition", [&] { static_cast<void>(tucker_decompose(Y, options)); });
+}
+
+}  // namespace
+}  // namespace arges::test
