@@ -2,11 +2,13 @@
 #include "base/instantiate.hpp"
 #include "base/options.hpp"
 #include "device/device.hpp"
+#include "device/staged_copy.hpp"
 #include "device/table.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstdlib>
 #include <mutex>
 
@@ -36,6 +38,36 @@ int rank_on_node() {
     return 0;
 }
 
+/// Two pinned buffers and their copies, see staged_copy.hpp. They stay until the process ends.
+class PinnedBuffers {
+public:
+    /// Null where there is no memory to pin.
+    static PinnedBuffers* on(cudaStream_t stream) {
+        auto* const made = new PinnedBuffers;
+        made->stream_ = stream;
+        for (int slot = 0; slot < 2; ++slot)
+            if (cudaMallocHost(&made->buffers_[slot], bytes) != cudaSuccess ||
+                cudaEventCreateWithFlags(&made->ends_[slot], cudaEventDisableTiming) != cudaSuccess) {
+                cudaGetLastError();
+                return nullptr;
+            }
+        return made;
+    }
+    std::byte* buffer(int slot) { return static_cast<std::byte*>(buffers_[slot]); }
+    static std::int64_t piece() { return bytes; }
+    void start(void* to, const void* from, std::int64_t count, int slot) {
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count), cudaMemcpyDefault, stream_), "copying");
+        check(cudaEventRecord(ends_[slot], stream_), "copying");
+    }
+    void wait(int slot) { check(cudaEventSynchronize(ends_[slot]), "copying"); }
+
+private:
+    static constexpr std::int64_t bytes = 8 << 20;
+    cudaStream_t stream_ = nullptr;
+    std::array<void*, 2> buffers_{};
+    std::array<cudaEvent_t, 2> ends_{};
+};
+
 /// This rank's device. It stays until the process ends: tensors may go later than anything that could take it down.
 class Device {
 public:
@@ -57,6 +89,12 @@ public:
         check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "its memory");
         check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "its memory");
         return {number_, devices_, static_cast<std::int64_t>(free + reserved - used)};
+    }
+    /// f(buffers), with null where there are none.
+    template <class F>
+    void with_buffers(F&& f) {
+        const std::lock_guard lock(buffers_mutex_);
+        f(buffers_);
     }
     template <class F>
     void with_blas(F&& f) {
@@ -81,6 +119,7 @@ private:
         auto kept = UINT64_MAX;  // what is given back serves the next array
         check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "its memory");
         check(cudaMalloc(&nothing_, 256), "its memory");
+        buffers_ = PinnedBuffers::on(stream_);
         check(cublasCreate(&blas_));
         check(cublasSetStream(blas_, stream_));
     }
@@ -89,7 +128,8 @@ private:
     void* nothing_ = nullptr;
     cudaStream_t stream_ = nullptr;
     cublasHandle_t blas_ = nullptr;
-    std::mutex blas_mutex_;
+    PinnedBuffers* buffers_ = nullptr;
+    std::mutex blas_mutex_, buffers_mutex_;
 };
 
 template <class F>
@@ -196,10 +236,21 @@ private:
         Failure::the().guarded([&] { copy_now(to, from, bytes); });
     }
     static void copy_now(void* to, const void* from, std::int64_t bytes) {
+        constexpr std::int64_t least_staged = 1 << 20;
         const auto stream = Device::the().stream();
+        const auto to_type = memory_of(to), from_type = memory_of(from);
+        const bool to_device = to_type == cudaMemoryTypeDevice, from_device = from_type == cudaMemoryTypeDevice;
+        const bool is_pageable = (to_device ? from_type : to_type) == cudaMemoryTypeUnregistered;
+        bool is_staged = false;
+        if (bytes >= least_staged && to_device != from_device && is_pageable)
+            Device::the().with_buffers([&](PinnedBuffers* buffers) {
+                is_staged = buffers != nullptr;
+                if (is_staged) staged_copy(*buffers, to, from, bytes, to_device);
+            });
+        if (is_staged) return;
         check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream), "copying");
         // What is read in pageable memory has been read when the call returns.
-        if (memory_of(to) != cudaMemoryTypeDevice || memory_of(from) == cudaMemoryTypeHost) check(cudaStreamSynchronize(stream), "copying");
+        if (!to_device || from_type == cudaMemoryTypeHost) check(cudaStreamSynchronize(stream), "copying");
     }
     static DeviceMemory memory() { return Device::the().memory(); }
     static void wait() {

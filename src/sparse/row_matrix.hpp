@@ -15,7 +15,10 @@ struct RowMatrix {
     std::int64_t stride = 0;  ///< at least `columns`
 
     T* row(std::int64_t i) const { return data + i * stride; }
-    operator RowMatrix<const T>() const requires(!std::is_const_v<T>) { return {data, rows, columns, stride}; }
+    template <class C, class = std::enable_if_t<std::is_same_v<C, const T>>>
+    operator RowMatrix<C>() const {
+        return {data, rows, columns, stride};
+    }
 };
 
 }  // namespace arges::sparse

@@ -106,6 +106,33 @@ protected:
 using Types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(DeviceKernels, Types);
 
+/// What is copied to the device may be changed on the host at once; copies follow each other and kernels.
+TYPED_TEST(DeviceKernels, Copies) {
+    const auto* const space = this->device_->space;
+    for (int i = 0; i < 200; ++i) {
+        const auto count = this->below(i % 3 == 0 ? 20 : 5000) + 1, first = this->below(count), size = this->below(count - first) + 1;
+        const auto all = this->numbers(count), some = this->numbers(size);
+        Buffer<TypeParam> there(count, space);
+        auto given = all;
+        copy_array(there.data(), given.data(), count * std::int64_t{sizeof(TypeParam)}, space);
+        given = some;
+        copy_array(there.data() + first, given.data(), size * std::int64_t{sizeof(TypeParam)}, space);
+        given.assign(given.size(), TypeParam(7));
+        auto expected = all;
+        std::copy(some.begin(), some.end(), expected.begin() + first);
+        if (this->below(2) == 0) {
+            const TypeParam two(2);
+            this->device_->scale(there.data(), count, &two);
+            for (auto& x : expected) x = two * x;
+        }
+        std::vector<TypeParam> found(static_cast<std::size_t>(size)), whole(expected.size());
+        copy_array(found.data(), there.data() + first, size * std::int64_t{sizeof(TypeParam)}, space);
+        copy_array(whole.data(), there.data(), count * std::int64_t{sizeof(TypeParam)}, space);
+        ASSERT_EQ(whole, expected) << count;
+        ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + first)) << count << ", " << first;
+    }
+}
+
 TYPED_TEST(DeviceKernels, Transfer) {
     const std::vector<std::vector<std::int64_t>> shapes{{},          {1},    {7},           {5000}, {40, 70}, {3, 100}, {2, 3, 4, 5, 6},
                                                         {33, 2, 35}, {0, 3}, {16, 16, 5, 9}};

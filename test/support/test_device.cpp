@@ -5,6 +5,7 @@
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"
 #include "device/device.hpp"
+#include "device/staged_copy.hpp"
 #include "device/table.hpp"
 #include "interface/world/world_device.hpp"
 #include "local/blas.hpp"
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -130,28 +132,85 @@ private:
     std::int64_t calls_ = 0, failing_ = 0, allocations_ = 0, failing_allocation_ = 0;
 };
 
-struct OnDevice {
+class OnDevice {
+public:
     OnDevice() { Device::the().enter(); }
     ~OnDevice() { Device::the().leave(); }
     OnDevice(const OnDevice&) = delete;
     OnDevice& operator=(const OnDevice&) = delete;
 };
 
+/// Copies that are begun and run as late as they may, so that what does not wait for them is found out.
+class Link {
+public:
+    static Link& the() {
+        static Link link;
+        return link;
+    }
+    void copy(void* to, const void* from, std::int64_t bytes) {
+        constexpr std::int64_t least_staged = 512;
+        const std::lock_guard lock(mutex_);
+        const bool to_device = Device::the().has(to);
+        if (bytes >= least_staged && to_device != Device::the().has(from)) return device::staged_copy(*this, to, from, bytes, to_device);
+        run(std::ssize(begun_));
+        const OnDevice here;
+        std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    }
+    /// All of them.
+    void finish() {
+        const std::lock_guard lock(mutex_);
+        run(std::ssize(begun_));
+    }
+
+    std::byte* buffer(int slot) { return buffers_[static_cast<std::size_t>(slot)].data(); }
+    static std::int64_t piece() { return buffer_bytes; }
+    void start(void* to, const void* from, std::int64_t count, int slot) { begun_.push_back({to, from, count, slot}); }
+    void wait(int slot) {
+        for (auto i = std::ssize(begun_); i-- > 0;)
+            if (begun_[static_cast<std::size_t>(i)].slot == slot) return run(i + 1);
+    }
+
+private:
+    static constexpr std::int64_t buffer_bytes = 1000;
+    struct Begun {
+        void* to;
+        const void* from;
+        std::int64_t count;
+        int slot;
+    };
+    /// The first ones.
+    void run(std::int64_t count) {
+        if (count == 0) return;
+        const OnDevice here;
+        for (std::int64_t i = 0; i < count; ++i) {
+            const auto& one = begun_[static_cast<std::size_t>(i)];
+            std::memcpy(one.to, one.from, static_cast<std::size_t>(one.count));
+        }
+        begun_.erase(begun_.begin(), begun_.begin() + count);
+    }
+
+    std::mutex mutex_;
+    std::array<std::array<std::byte, buffer_bytes>, 2> buffers_{};
+    std::vector<Begun> begun_;
+};
+
 struct Kernel {
-    Kernel() { Device::the().call(); }
+    Kernel() {
+        Device::the().call();
+        Link::the().finish();
+    }
     OnDevice here;
 };
 
 const MemorySpace space{.name = "the tests' device",
                         .allocate = [](std::int64_t bytes) { return Device::the().allocate(bytes); },
-                        .free = [](void* array, std::int64_t bytes) noexcept { Device::the().give_back(array, bytes); },
-                        .copy =
-                            [](void* to, const void* from, std::int64_t bytes) {
-                                device::Failure::the().guarded([&] {
-                                    const OnDevice here;
-                                    std::memcpy(to, from, static_cast<std::size_t>(bytes));
-                                });
+                        .free =
+                            [](void* array, std::int64_t bytes) noexcept {
+                                Link::the().finish();
+                                Device::the().give_back(array, bytes);
                             },
+                        .copy = [](void* to, const void* from,
+                                   std::int64_t bytes) { device::Failure::the().guarded([&] { Link::the().copy(to, from, bytes); }); },
                         .memory = [] { return DeviceMemory{.free_bytes = Device::the().free_bytes()}; }};
 
 /// The device's kernels (src/device) in loops: see device/machine.hpp.
