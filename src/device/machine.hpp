@@ -12,11 +12,15 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "base/recent_map.hpp"
 #include "device/number.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 namespace arges::device {
@@ -111,16 +115,48 @@ void sums(std::int64_t groups, std::int64_t terms, const F& f) {
     M::trees(groups, JoinChunks<F>{in_chunks});
 }
 
-/// Lists of the host for a kernel; they go with the object.
+/// A list of the host in the memory of machine M.
+template <class M>
+std::shared_ptr<const Buffer<std::byte>> list_there(const void* list, std::int64_t bytes) {
+    const auto copy = std::make_shared<Buffer<std::byte>>(bytes, &M::space());
+    copy_array(copy->data(), list, bytes, &M::space());
+    return copy;
+}
+
+/// Short lists that were used last, by what is in them: statements have the same ones again and again, and to copy one takes longer than
+/// many kernels. They stay until the process ends, at most 16 MiB.
+template <class M>
+class KeptLists {
+public:
+    static constexpr std::int64_t most_bytes = 1 << 16;  ///< of a list
+    static KeptLists& the() {
+        static auto* const kept = new KeptLists;
+        return *kept;
+    }
+    std::shared_ptr<const Buffer<std::byte>> there(const void* list, std::int64_t bytes) {
+        const std::string key(static_cast<const char*>(list), static_cast<std::size_t>(bytes));
+        const std::lock_guard lock(mutex_);
+        auto& kept = lists_.use(key);
+        if (!kept) kept = list_there<M>(list, bytes);
+        return kept;
+    }
+
+private:
+    static constexpr std::size_t capacity = 256;
+    std::mutex mutex_;
+    RecentMap<std::shared_ptr<const Buffer<std::byte>>> lists_{capacity};
+};
+
+/// Lists of the host for a kernel; they are there as long as the object, at least.
 template <class M>
 class Lists {
 public:
     template <class X>
     const X* put(const X* list, std::int64_t count) {
         if (list == nullptr || count == 0) return list;
-        auto& copy = lists_.emplace_back(count * std::int64_t{sizeof(X)}, &M::space());
-        copy_array(copy.data(), list, copy.size(), &M::space());
-        return reinterpret_cast<const X*>(copy.data());
+        const auto bytes = count * std::int64_t{sizeof(X)};
+        lists_.push_back(bytes <= KeptLists<M>::most_bytes ? KeptLists<M>::the().there(list, bytes) : list_there<M>(list, bytes));
+        return reinterpret_cast<const X*>(lists_.back()->data());
     }
     template <class List>
     auto put(const List& list) {
@@ -128,7 +164,7 @@ public:
     }
 
 private:
-    std::vector<Buffer<std::byte>> lists_;
+    std::vector<std::shared_ptr<const Buffer<std::byte>>> lists_;
 };
 
 /// Offsets that an operand is read or written at.

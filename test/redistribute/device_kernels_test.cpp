@@ -169,6 +169,29 @@ TYPED_TEST(DeviceKernels, TransferListed) {
     }
 }
 
+/// Short lists stay on the device, by what is in them: the same call copies nothing, another list at the same place is another one.
+TYPED_TEST(DeviceKernels, KeepLists) {
+    if (this->device_ != &test_device_kernels<TypeParam>()) GTEST_SKIP() << "arrays are counted on the tests' device";
+    const auto* const space = this->device_->space;
+    std::vector<std::int64_t> places(700);
+    const auto source = this->numbers(std::ssize(places));
+    Placed<TypeParam> from(source, space), to(source, space);
+    for (int round = 0; round < 600; ++round) {  // more lists than are kept
+        std::iota(places.begin(), places.end(), std::int64_t{0});
+        for (std::size_t i = places.size(); i-- > 1;)
+            std::swap(places[i], places[static_cast<std::size_t>(this->below(static_cast<std::int64_t>(i) + 1))]);
+        const local::ListedTransfer list{.count = std::ssize(places), .to = places.data()};
+        auto expected = source;
+        for (std::size_t i = 0; i < places.size(); ++i) expected[static_cast<std::size_t>(places[i])] = source[i];
+        for (int again = 0; again < 2; ++again) {
+            const auto before = TestDevice::allocations();
+            this->device_->transfer_listed(list, from.data(), to.data(), nullptr, {});
+            EXPECT_TRUE(again == 0 || TestDevice::allocations() == before);
+            ASSERT_EQ(to.elements(expected.size()), expected);
+        }
+    }
+}
+
 TYPED_TEST(DeviceKernels, Contract) {
     using local::FoldAxis;
     const std::vector<std::vector<std::int64_t>> sizes{{40, 30, 20, 1}, {1, 1, 3000, 1}, {5, 1, 90, 7}, {64, 64, 1, 1},  {0, 3, 4, 1},
