@@ -100,6 +100,7 @@ struct CompletionResult {
     std::string grid{};                ///< of a medium-grain distribution
     std::string policy{};              ///< for its layers
     std::string rows{};                ///< rule for owners of rows
+    int device_ranks = 0;              ///< ranks whose sums over elements ran on a device
     std::int64_t elements_max = 0;     ///< elements of a rank, for one mode
     std::int64_t forecast_bytes = 0;   ///< what CompletionOptions::planned was called with
 };

@@ -82,6 +82,7 @@ void print_result(std::ostream& out, const CompleteCommand& command, const ReadS
                                result.setup_seconds));
     add("distribution",
         result.distribution + (result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy) + ", rows " + result.rows);
+    if (result.device_ranks > 0) add("sums over elements", fmt::format("on the device of {} ranks", result.device_ranks));
     add("elements, busiest rank", with_commas(result.elements_max));
     add("memory", fmt::format("{} at most per rank, forecast {}", format_bytes(peak), format_bytes(forecast.bytes())));
     rows.erase(rows.begin());
@@ -142,6 +143,7 @@ nlohmann::ordered_json result_json(const CompleteCommand& command, const ReadSum
                                     {"rmse", trial.rmse},
                                     {"best_iteration", trial.best_iteration}});
     object["distribution"] = result.distribution;
+    object["device_ranks"] = result.device_ranks;
     object["grid"] = result.grid;
     object["policy"] = result.policy;
     object["rows"] = result.rows;

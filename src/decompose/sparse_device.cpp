@@ -23,7 +23,7 @@ DeviceSums device_sums(const SparseShare& share, std::span<const std::int64_t> c
     for (int m = 0; m < share.order(); ++m) {
         const auto count = share.nonzeros[share.nonzeros.size() == 1 ? 0 : m], factor = share.rows[m] * columns[m] * element,
                    out = share.rows[m] * widths[m] * element;
-        sums.bytes += sparse::device_nonzeros_bytes(element, share.rows, count, m, widths[m]) + array_memory(factor);
+        sums.bytes += sparse::device_nonzeros_bytes(share.element_bytes(), share.rows, count, m, widths[m]) + array_memory(factor);
         largest = std::max(largest, out);
         const auto nonzeros = static_cast<double>(count), width = static_cast<double>(widths[m]);
         const double read = nonzeros * (width * static_cast<double>(others * element) + static_cast<double>(element + 4 * others));
@@ -46,6 +46,16 @@ DeviceSums device_ttmc(const SparseShare& share, std::span<const int> ranks, con
     const auto core = std::accumulate(columns.begin(), columns.end(), std::int64_t{1}, std::multiplies<>());
     for (auto& width : widths) width = core / width;
     return device_sums(share, columns, widths, machine);
+}
+
+DeviceSums device_row_equations(const SparseShare& share, std::int64_t columns, const MachineModel& machine) {
+    const std::vector<std::int64_t> of_factors(share.rows.size(), columns), squares(share.rows.size(), columns * (columns + 1) / 2),
+        all(share.rows.size(), columns * (columns + 1) / 2 + columns);
+    auto sums = device_sums(share, of_factors, squares, machine);
+    const auto two = device_sums(share, of_factors, all, machine);
+    sums.seconds = 2 * two.seconds;  // two rows of each factor
+    sums.on_host = two.on_host;
+    return sums;
 }
 
 DeviceRoom::DeviceRoom(WorldState& world, const ElementKernels& elements, const DeviceSums& sums, bool always)

@@ -23,14 +23,13 @@ struct SumPiece {
         const int last = fixed > 0 ? fixed : matrices;
         std::array<const N*, most> column{};
         for (int m = 0; m < last; ++m) {
-            auto at = c;
-            if (by[m].repeats > 1) at /= by[m].repeats;
-            column[m] = static_cast<const N*>(by[m].rows) + (by[m].distinct < sums.columns ? take_digit(at, by[m].distinct) : at);
+            const auto* const take = by[m].take;
+            column[m] = static_cast<const N*>(by[m].rows) + (take != nullptr ? take[c] : c);
         }
         const auto* const values = static_cast<const N*>(sums.values);
         N sum(0);
         for (auto x = sums.begins[piece]; x < sums.begins[piece + 1]; ++x) {
-            N product = values[x];
+            N product = values != nullptr ? values[x] : N(1);
             for (int m = 0; m < last; ++m) product = product * column[m][by[m].index[x] * by[m].columns];
             sum = sum + product;
         }
@@ -38,7 +37,7 @@ struct SumPiece {
         if (target < 0)
             static_cast<N*>(sums.kept)[~target * sums.count + offset] = sum;
         else
-            static_cast<N*>(sums.out)[target * sums.columns + c] = sum;
+            static_cast<N*>(sums.out)[target * sums.distance + c] = sum;
     }
 };
 
@@ -51,7 +50,7 @@ struct JoinPieces {
         const auto* const kept = static_cast<const N*>(sums.kept);
         N sum(0);
         for (auto p = sums.parts[row]; p < sums.parts[row + 1]; ++p) sum = sum + kept[p * sums.count + offset];
-        static_cast<N*>(sums.out)[sums.cut[row] * sums.columns + sums.first + offset] = sum;
+        static_cast<N*>(sums.out)[sums.cut[row] * sums.distance + sums.first + offset] = sum;
     }
 };
 
@@ -68,6 +67,7 @@ void sum_nonzeros(const sparse::NonzeroSums& sums) {
     case 1: run.template operator()<1>(); break;
     case 2: run.template operator()<2>(); break;
     case 3: run.template operator()<3>(); break;
+    case 4: run.template operator()<4>(); break;
     default: run.template operator()<0>();
     }
     for_each<M>(sums.cut_rows * sums.count, JoinPieces<N>{sums});

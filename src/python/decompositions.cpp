@@ -172,8 +172,9 @@ nb::dict completion(const AnyTensor& tensor, const nb::dict& given, const nb::ob
                          result.held_out_rmse, "held_out_rmses", vector_of(result.held_out_rmses), "held_out_mean_rmse",
                          result.held_out_mean_rmse, "held_out_bias_rmse", result.held_out_bias_rmse, "fitted_mean", result.fitted_mean,
                          "fitted_deviation", result.fitted_deviation, "has_biases", result.has_biases, "held_out", result.held_out,
-                         "losses", vector_of(result.losses), "iterations", result.iterations, "converged", result.converged, "stop_reason",
-                         stop_reasons[static_cast<int>(result.stop_reason)], "forecast_bytes", result.forecast_bytes);
+                         "device_ranks", result.device_ranks, "losses", vector_of(result.losses), "iterations", result.iterations,
+                         "converged", result.converged, "stop_reason", stop_reasons[static_cast<int>(result.stop_reason)], "forecast_bytes",
+                         result.forecast_bytes);
         }
     });
 }

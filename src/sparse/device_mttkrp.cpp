@@ -10,7 +10,7 @@ template <class T>
 class DeviceMttkrp final : public FormatBase<T> {
 public:
     DeviceMttkrp(const LocalNonzeros<T>& nonzeros, std::span<const int> modes, const ElementKernels& device)
-        : FormatBase<T>(nonzeros, modes), nonzeros_(device, nonzeros.rows), repeats_(nonzeros.order(), 1) {
+        : FormatBase<T>(nonzeros, modes), nonzeros_(device, nonzeros.rows) {
         for (int mode : modes) nonzeros_.add(nonzeros, mode);
     }
     void factor_changes(int mode) override { nonzeros_.factor_changes(mode); }
@@ -19,12 +19,11 @@ public:
 
 protected:
     void multiply_checked(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) override {
-        nonzeros_.multiply(mode, factors, repeats_, out);
+        nonzeros_.multiply(mode, factors, out);
     }
 
 private:
     DeviceNonzeros<T> nonzeros_;
-    std::vector<std::int64_t> repeats_;
 };
 
 }  // namespace

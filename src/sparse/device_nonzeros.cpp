@@ -84,7 +84,7 @@ struct DeviceNonzeros<T>::Slices {
     NonzeroSums sums;
     std::vector<Buffer<std::uint32_t>> indices;  // by mode; none of this one
     Buffer<std::int64_t> begins, targets, cut, parts;
-    Buffer<T> values;
+    Buffer<T> values, weights;
     std::int64_t cut_pieces = 0;
 
     Slices(const LocalNonzeros<T>& nonzeros, int mode, const MemorySpace* space) : indices(nonzeros.order()) {
@@ -95,6 +95,7 @@ struct DeviceNonzeros<T>::Slices {
         if (!nonzeros.weights.empty())
             for (std::int64_t x = 0; x < std::ssize(numbers); ++x) numbers[x] *= nonzeros.weights[order[x]];
         values = there(numbers, space);
+        if (!nonzeros.weights.empty()) weights = there(reordered(nonzeros.weights, order), space);
         release(numbers);
         const Pieces pieces(reordered(nonzeros.indices[mode], order), nonzeros.rows[mode]);
         begins = there(pieces.begins, space);
@@ -112,7 +113,7 @@ struct DeviceNonzeros<T>::Slices {
     }
 
     std::size_t bytes() const {
-        std::size_t sum = begins.bytes() + targets.bytes() + cut.bytes() + parts.bytes() + values.bytes();
+        std::size_t sum = begins.bytes() + targets.bytes() + cut.bytes() + parts.bytes() + values.bytes() + weights.bytes();
         for (const auto& index : indices) sum += index.bytes();
         return sum;
     }
@@ -134,26 +135,38 @@ void DeviceNonzeros<T>::add(const LocalNonzeros<T>& nonzeros, int mode) {
 }
 
 template <class T>
-void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, std::span<const std::int64_t> repeats,
-                                 RowMatrix<T> out) {
-    const auto& slices = *slices_[mode];
-    std::vector<NonzeroRows> matrices;
+void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) {
+    std::vector<FactorColumns> product;
     for (int m = 0; m < std::ssize(rows_); ++m)
-        if (m != mode)
-            matrices.push_back({slices.indices[m].data(), copied(m, factors[m]), factors[m].columns, repeats[m], factors[m].columns});
+        if (m != mode) product.push_back({m});
+    multiply(mode, factors, product, out);
+}
+
+template <class T>
+void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, const std::vector<FactorColumns>& product,
+                                 RowMatrix<T> out, bool by_weights) {
+    auto& slices = *slices_[mode];
+    std::vector<NonzeroRows> matrices;
+    std::vector<Buffer<std::int32_t>> takes;
+    for (const auto& [m, take] : product) {
+        if (!take.empty()) takes.push_back(there(take, kernels_.space));
+        matrices.push_back(
+            {slices.indices[m].data(), copied(m, factors[m]), factors[m].columns, take.empty() ? nullptr : takes.back().data()});
+    }
     out.rows = rows_[mode];
     auto sums = slices.sums;
-    sums.columns = out.columns;
+    sums.distance = out.columns;
     sums.matrices = matrices;
-    T* const product = out_.reserve(out.rows * out.columns);
-    sums.out = product;
+    if (by_weights) sums.values = slices.weights.size() > 0 ? slices.weights.data() : nullptr;
+    T* const result = out_.reserve(out.rows * out.columns);
+    sums.out = result;
     const auto at_once = columns_at_once(most_kept_, sizeof(T), slices.cut_pieces, out.columns);
     sums.kept = kept_.reserve(slices.cut_pieces * at_once);
-    for (; sums.first < sums.columns; sums.first += at_once) {
-        sums.count = std::min(at_once, sums.columns - sums.first);
+    for (; sums.first < out.columns; sums.first += at_once) {
+        sums.count = std::min<std::int64_t>(at_once, out.columns - sums.first);
         kernels_.sum_nonzeros(sums);
     }
-    copy_back<T>(product, out, kernels_.space);
+    copy_back<T>(result, out, kernels_.space);
 }
 
 template <class T>

@@ -14,6 +14,12 @@
 
 namespace arges::sparse {
 
+/// A factor of a product: column c of the sums takes column take[c] of it; without `take` column c.
+struct FactorColumns {
+    int mode = 0;
+    std::vector<std::int32_t> take{};
+};
+
 /// A rank's nonzeros sorted by the slices of each mode, there. Slices are cut into pieces, at places that depend on the tensor only, so
 /// that sums are the same to the bit however they are run. What fails there is kept, see device/failure.
 template <class T>
@@ -26,16 +32,19 @@ public:
     DeviceNonzeros(const DeviceNonzeros&) = delete;
     DeviceNonzeros& operator=(const DeviceNonzeros&) = delete;
 
-    /// Nonzeros for the sums over slices of a mode: sorts them, on the host, and copies them. Values are those times weights, where there
-    /// are some.
+    /// Nonzeros for the sums over slices of a mode: sorts them, on the host, and copies them. Where there are weights values are those
+    /// times weights.
     void add(const LocalNonzeros<T>& nonzeros, int mode);
 
     /// The factor of a mode has other elements than in the last call of multiply(), where its address is the same.
     void factor_changes(int mode) { copies_[mode].of = {}; }
-    /// out(i, c) = sum over the nonzeros x of slice i of value(x) * product over the other modes m of factors[m](x_m, c / repeats[m] %
-    /// factors[m].columns). Rows without nonzeros become zero.
+    /// MTTKRP: out(i, c) = sum over the nonzeros x of slice i of value(x) * product over the other modes m of factors[m](x_m, c). Rows
+    /// without nonzeros become zero.
     /// @param factors  by mode, on the host as `out` is; that of the mode is not looked at
-    void multiply(int mode, std::span<const RowMatrix<const T>> factors, std::span<const std::int64_t> repeats, RowMatrix<T> out);
+    void multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out);
+    /// Likewise with products of any columns of these factors. @param by_weights  weights, or ones, in the place of values
+    void multiply(int mode, std::span<const RowMatrix<const T>> factors, const std::vector<FactorColumns>& product, RowMatrix<T> out,
+                  bool by_weights = false);
 
     /// On the device, of nonzeros.
     std::int64_t bytes() const;

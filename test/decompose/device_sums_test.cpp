@@ -1,4 +1,5 @@
 // Decompositions of sparse tensors whose sums over nonzeros run on a device: as on the host.
+#include "arges/complete.hpp"
 #include "arges/cpd.hpp"
 #include "arges/tucker.hpp"
 #include "decompose/sparse_device.hpp"
@@ -96,6 +97,38 @@ TYPED_TEST(SparseSumsOnADevice, TuckerHasTheSameErrors) {
     EXPECT_EQ(this->fast.device_memory_in_use(), 0);  // cores lie there
 }
 
+TEST(CompletionsOnADevice, HaveTheSameErrors) {
+    const TestDevice device;
+    const World host(MPI_COMM_WORLD, Device(DeviceKind::none)), fast(with_fast_device(), Device(DeviceKind::cuda));
+    for (std::uint64_t seed = 1; seed <= 32; ++seed) {
+        if (seed % 10 == 0) continue;
+        SCOPED_TRACE(seed);
+        const auto whole = random_sparse(seed);
+        auto of_weights = whole;
+        for (std::size_t x = 0; x < of_weights.values.size(); ++x) of_weights.values[x] = 0.5 + static_cast<double>((x + seed) % 4);
+        CompletionOptions options;
+        options.rank = 1 + static_cast<int>(seed % 6);
+        options.max_iterations = 3;
+        options.tolerance = 0;
+        options.regularization = 0.1;
+        options.seed = seed;
+        options.nonnegative = seed % 5 == 0;
+        options.holdout = seed % 4 == 0 && whole.count() > 50 ? 0.2 : 0;
+        options.distribution = std::array{"medium", "coarse", "fine", "auto"}[seed % 4];
+        const auto completed = [&](const World& world) {
+            const auto X = tensor_of<double>(world, whole), W = tensor_of<double>(world, of_weights, "W");
+            return complete(X, options, {}, nullptr, nullptr, seed % 3 == 0 ? &W : nullptr);
+        };
+        const auto wanted = completed(host), found = completed(fast);
+        EXPECT_EQ(wanted.device_ranks, 0);
+        EXPECT_GT(found.device_ranks, 0);
+        EXPECT_EQ(fast.device_memory_in_use(), 0);
+        ASSERT_EQ(found.rmses.size(), wanted.rmses.size());
+        for (std::size_t i = 0; i < wanted.rmses.size(); ++i) EXPECT_NEAR(found.rmses[i], wanted.rmses[i], 1e-9) << i;
+        EXPECT_NEAR(found.held_out_rmse, wanted.held_out_rmse, 1e-8 * (1 + wanted.held_out_rmse));
+    }
+}
+
 /// Room for some nonzeros of some ranks only: the others have them on the host.
 TEST(DeviceRooms, AreUsedAsFarAsTheyGo) {
     const TestDevice device;
@@ -138,6 +171,10 @@ TEST_F(DecompositionsOnADevice, FailOnAllRanks) {
     TuckerOptions options;
     options.ranks = std::vector<int>(static_cast<std::size_t>(Y.order()), 1);
     check("a Tucker decomposition", [&] { static_cast<void>(tucker_decompose(Y, options)); });
+    CompletionOptions completion;
+    completion.rank = 2;
+    completion.max_iterations = 2;
+    check("a completion", [&] { static_cast<void>(complete(Y, completion)); });
 }
 
 }  // namespace

@@ -77,13 +77,19 @@ TYPED_TEST(TtmcOfThreads, EqualsSumsOfAllNonzerosAndIsTheSameWithAnyNumberOfThem
             }
             DeviceNonzeros<T> there(arges::test::device_kernels<T>(), x.rows);
             there.add(x, mode);
-            std::vector<std::int64_t> repeats;
-            std::int64_t before = width;
-            for (int m = 0; m < x.order(); ++m) repeats.push_back(m == mode ? 1 : before /= factors[static_cast<std::size_t>(m)].columns);
+            std::vector<FactorColumns> product;
+            std::int64_t after = width;
+            for (int m = 0; m < x.order(); ++m) {
+                if (m == mode) continue;
+                const auto columns = factors[static_cast<std::size_t>(m)].columns;
+                after /= columns;
+                product.push_back({m, {}});
+                for (std::int64_t c = 0; c < width; ++c) product.back().take.push_back(static_cast<std::int32_t>(c / after % columns));
+            }
             for (std::int64_t most_kept : {std::int64_t{1} << 20, std::int64_t{300}, std::int64_t{1}}) {  // some columns at a time
                 there.set_most_kept(most_kept);
                 std::vector<T> out(static_cast<std::size_t>(rows * (width + 1)), T(-7));
-                there.multiply(mode, factors, repeats, {out.data(), rows, static_cast<int>(width), width + 1});
+                there.multiply(mode, factors, product, {out.data(), rows, static_cast<int>(width), width + 1});
                 for (std::int64_t i = 0; i < rows; ++i) {
                     for (std::int64_t c = 0; c < width; ++c)
                         ASSERT_NEAR(static_cast<double>(out[static_cast<std::size_t>(i * (width + 1) + c)]),

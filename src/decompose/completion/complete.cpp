@@ -13,6 +13,7 @@
 #include "decompose/different_values.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/model_arguments.hpp"
+#include "decompose/sparse_device.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "interface/sparse/known_elements.hpp"
 #include "interface/sparse/sparse_state.hpp"
@@ -25,6 +26,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace arges {
@@ -169,7 +171,13 @@ void fit(const std::string& title, CompletionParts<T> parts, CompletionOptions o
     comm.agree([&] { decompose::check_completion_distribution(distributed.chosen.distribution, options.algorithm); });
     auto& share = distributed.share;
     share.keeps_source = parts.keeps_source;
-    const auto bytes = decompose::completion_memory(share, options, parts.held.count(), omp_get_max_threads()).peak();
+    std::optional<decompose::DeviceRoom> device;
+    if (options.algorithm == CompletionAlgorithm::als && std::is_same_v<T, double>)  // equations are summed in double
+        device.emplace(*fitted.world, element_kernels<T>(), decompose::device_row_equations(share, options.rank, fitted.world->machine()));
+    const auto* const table = device ? device->table() : nullptr;
+    result.device_ranks = static_cast<int>(comm.sum(table != nullptr ? 1 : 0));
+    const auto bytes = decompose::completion_memory(share, options, parts.held.count(), omp_get_max_threads()).peak() +
+                       (table != nullptr ? decompose::device_als_memory(share) : 0);
     result.forecast_bytes =
         decompose::checked_forecast(*fitted.world, title, parts.weights ? parts.weights->with(bytes) : bytes,
                                     (parts.weights ? parts.weights->held : 0) + (parts.keeps_source ? share.source_bytes() : 0),
@@ -180,7 +188,7 @@ void fit(const std::string& title, CompletionParts<T> parts, CompletionOptions o
     auto baseline = take_baseline(comm, nonzeros, options, start, result);
     options.regularization *= std::pow(baseline.variance, 1 - 1.0 / fitted.order());
     CompletionFactors<T> factors(comm, nonzeros.rows, std::move(baseline.counts), options.rank, options.seed, result.has_biases ? 0.5 : 0);
-    const auto method = decompose::make_completion<T>(options, factors, nonzeros);
+    const auto method = decompose::make_completion<T>(options, factors, nonzeros, table);
     set_start(factors, *method, start, baseline.squares);
     std::optional<HeldOut<T>> held_out;
     if (result.held_out > 0) {

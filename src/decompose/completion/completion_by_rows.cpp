@@ -7,10 +7,13 @@
 #include "decompose/completion/elements.hpp"
 #include "decompose/completion/row_equations.hpp"
 #include "decompose/completion/row_updates.hpp"
+#include "device/failure.hpp"
+#include "sparse/device_nonzeros.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 
 namespace arges::decompose {
 
@@ -20,15 +23,22 @@ namespace {
 template <class T>
 class Als : public CompletionMethod<T> {
 public:
-    Als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
+    Als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros, const ElementKernels* device)
         : factors_(factors), regularization_(options.regularization), is_nonnegative_(options.nonnegative),
           updates_(factors.comm(), nonzeros.rows, factors.columns(), nonzeros.folds && factors.comm().size() > 1) {
         factors.comm().agree([&] {
+            if (device != nullptr) {
+                std::vector<std::int64_t> rows;
+                for (const auto& mode : nonzeros.rows) rows.push_back(mode.count());
+                on_device_ = std::make_unique<sparse::DeviceNonzeros<T>>(*device, rows);
+            }
             for (int m = 0; m < factors.order(); ++m) {
+                if (on_device_) on_device_->add(set_of(nonzeros, m), m);
                 by_row_.push_back(elements_by_row(set_of(nonzeros, m), m));
                 if (nonzeros.sets.size() > 1) set_of(nonzeros, m) = {};
             }
             nonzeros.sets.clear();
+            if (on_device_) device::Failure::the().rethrow();
         });
     }
 
@@ -37,10 +47,13 @@ public:
     double iterate() override {
         for (const auto& by_row : by_row_) {
             const auto& counts = factors_.counts(by_row.mode);
-            updates_.run(by_row, factors_, factors_.communication_seconds(), [&](RowEquations& equations, std::int64_t row, T* numbers) {
+            const auto update = [&](RowEquations& equations, std::int64_t row, T* numbers) {
                 const double penalty = regularization_ * counts[row];
                 is_nonnegative_ ? equations.improve_nonnegative(penalty, numbers) : equations.solve(penalty, numbers);
-            });
+            };
+            const auto sum = [&](const sparse::RowMatrix<double>& packed) { sum_there(by_row.mode, packed); };
+            updates_.run(by_row, factors_, factors_.communication_seconds(), update,
+                         on_device_ ? typename RowUpdates<RowEquations, T>::MakeSums(sum) : nullptr);
             factors_.expand(by_row.mode);
         }
         factors_.balance();
@@ -48,11 +61,36 @@ public:
     }
 
 private:
+    /// The equations of all rows, as RowEquations packs them.
+    void sum_there(int mode, const sparse::RowMatrix<double>& packed) {
+        if constexpr (std::is_same_v<T, double>) {
+            const int columns = factors_.columns(), triangle = columns * (columns + 1) / 2;
+            std::vector<std::int32_t> first, second;
+            for (int c = 0; c < columns; ++c)
+                for (int r = c; r < columns; ++r) {
+                    first.push_back(c);
+                    second.push_back(r);
+                }
+            std::vector<sparse::FactorColumns> squares;
+            for (int m = 0; m < factors_.order(); ++m) {
+                on_device_->factor_changes(m);
+                if (m == mode) continue;
+                squares.push_back({m, first});
+                squares.push_back({m, second});
+            }
+            const auto views = factors_.views();
+            on_device_->multiply(mode, views, squares, {packed.data, packed.rows, triangle, packed.stride}, true);
+            on_device_->multiply(mode, views, {packed.data + triangle, packed.rows, columns, packed.stride});
+            device::Failure::the().rethrow();
+        }
+    }
+
     CompletionFactors<T>& factors_;
     double regularization_;
     bool is_nonnegative_;
     RowUpdates<RowEquations, T> updates_;
     std::vector<RowElements<T>> by_row_;  // by mode
+    std::unique_ptr<sparse::DeviceNonzeros<T>> on_device_;
 };
 
 /// Batches of elements, one after the other.
@@ -168,8 +206,9 @@ private:
 }  // namespace
 
 template <class T>
-std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros) {
-    return std::make_unique<Als<T>>(options, factors, nonzeros);
+std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros,
+                                              const ElementKernels* device) {
+    return std::make_unique<Als<T>>(options, factors, nonzeros, device);
 }
 
 template <class T>
@@ -178,7 +217,8 @@ std::unique_ptr<CompletionMethod<T>> make_sgd(const CompletionOptions& options, 
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions&, CompletionFactors<T>&, Distributed<T>&);              \
+    template std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions&, CompletionFactors<T>&, Distributed<T>&,               \
+                                                           const ElementKernels*);                                                         \
     template std::unique_ptr<CompletionMethod<T>> make_sgd(const CompletionOptions&, CompletionFactors<T>&, Distributed<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -51,19 +51,24 @@ const sparse::LocalNonzeros<T>& set_of(const Distributed<T>& nonzeros, int mode)
     return nonzeros.sets[nonzeros.sets.size() == 1 ? 0 : static_cast<std::size_t>(mode)].nonzeros;
 }
 
+/// Memory of what als takes besides where a device makes its sums. Pure.
+std::int64_t device_als_memory(const SparseShare& share);
+
 /// The algorithms; they hold on to the options, whose regularization is for one element of a row, and to the factors.
 template <class T>
-std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros);
+std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros,
+                                              const ElementKernels* device);
 template <class T>
 std::unique_ptr<CompletionMethod<T>> make_ccd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros);
 template <class T>
 std::unique_ptr<CompletionMethod<T>> make_sgd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros);
 
 /// Makes the algorithm that the options name; `nonzeros` gives its elements up, and keeps the rows. Collective.
+/// @param device  that makes the sums of als; null: the host does
 template <class T>
 std::unique_ptr<CompletionMethod<T>> make_completion(const CompletionOptions& options, CompletionFactors<T>& factors,
-                                                     Distributed<T>& nonzeros) {
-    if (options.algorithm == CompletionAlgorithm::als) return make_als(options, factors, nonzeros);
+                                                     Distributed<T>& nonzeros, const ElementKernels* device) {
+    if (options.algorithm == CompletionAlgorithm::als) return make_als(options, factors, nonzeros, device);
     if (options.algorithm == CompletionAlgorithm::ccd) return make_ccd(options, factors, nonzeros);
     return make_sgd(options, factors, nonzeros);
 }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,44 +33,60 @@ public:
             for (int t = 0; t < omp_get_max_threads(); ++t) sums_.emplace_back(columns, more...);
         });
     }
+    /// Packed sums over the elements of all local rows, which are made elsewhere.
+    using MakeSums = std::function<void(const sparse::RowMatrix<double>& packed)>;
+
     /// Calls update(sum, local row, its numbers) for each owned row that has elements, on several threads. Collective.
-    /// @param seconds  of movements are added
+    /// @param seconds  of movements are added  @param make_sums  of this rank; null: they are made here
     template <class F>
-    void run(const RowElements<T>& by_row, FactorMatrices<T>& factors, double& seconds, F&& update) {
-        const auto& comm = comm_;
+    void run(const RowElements<T>& by_row, FactorMatrices<T>& factors, double& seconds, F&& update, const MakeSums& make_sums = {}) {
         const auto matrix = factors.matrix(by_row.mode);
-        const auto views = factors.views();
-        if (folds_) {
-            const int width = Sum::packed_count(columns_);
-            const sparse::RowMatrix<double> packed{packed_.data(), matrix.rows, width, width};
-            std::fill_n(packed.data, packed.rows * width, 0.0);
-            comm.agree([&] {
-                over_rows(by_row, views, [&](Sum& sum, std::uint32_t row) { sum.pack(packed.row(row)); });
-                exchange_ = std::make_unique<RowExchange<double>>(comm, factors.rows(by_row.mode), width);
-            });
-            const Stopwatch watch;
-            exchange_->fold(packed);
-            seconds += watch.seconds();
-            comm.agree([&] {
-                exchange_.reset();
-                FirstError error;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(static_cast <int>(sums_.size()))
-                for (std::int64_t row = 0; row < factors.rows(by_row.mode).owned; ++row)
-                    error.run([&] {
-                        auto& sum = sums_[omp_get_thread_num()];
-                        sum.unpack(packed.row(row));
-                        update(sum, row, matrix.row(row));
-                    });
-                error.rethrow();
-            });
-        } else {
-            comm.agree([&] { over_rows(by_row, views, [&](Sum& sum, std::uint32_t row) { update(sum, row, matrix.row(row)); }); });
-        }
+        const int width = Sum::packed_count(columns_);
+        sparse::RowMatrix<double> packed;
+        comm_.agree([&] {
+            if (folds_ || make_sums) packed = {packed_.reserve(matrix.rows * width), matrix.rows, width, width};
+            if (make_sums)
+                make_sums(packed);
+            else if (folds_)
+                std::fill_n(packed.data, packed.rows * width, 0.0);
+            if (!make_sums)
+                over_rows(by_row, factors.views(), [&](Sum& sum, std::uint32_t row) {
+                    folds_ ? sum.pack(packed.row(row)) : static_cast<void>(update(sum, row, matrix.row(row)));
+                });
+            if (folds_)
+                exchange_ = std::make_unique<RowExchange<double>>(comm_, factors.rows(by_row.mode), width);
+            else if (make_sums)
+                update_packed(packed, matrix, std::ssize(by_row.rows), by_row.rows.data(), update);
+        });
+        if (!folds_) return;
+        const Stopwatch watch;
+        exchange_->fold(packed);
+        seconds += watch.seconds();
+        comm_.agree([&] {
+            exchange_.reset();
+            update_packed(packed, matrix, factors.rows(by_row.mode).owned, nullptr, update);
+        });
     }
 
 private:
     /// Rows with so many elements are summed by all threads together.
     static constexpr std::int64_t long_row = 4096;
+
+    /// @param rows  null: the first ones
+    template <class F>
+    void update_packed(const sparse::RowMatrix<double>& packed, const sparse::RowMatrix<T>& matrix, std::int64_t count,
+                       const std::uint32_t* rows, F&& update) {
+        FirstError error;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(static_cast <int>(sums_.size()))
+        for (std::int64_t i = 0; i < count; ++i)
+            error.run([&] {
+                const auto row = rows == nullptr ? i : static_cast<std::int64_t>(rows[i]);
+                auto& sum = sums_[omp_get_thread_num()];
+                sum.unpack(packed.row(row));
+                update(sum, row, matrix.row(row));
+            });
+        error.rethrow();
+    }
 
     /// Calls done(sum, local row) for the rows that have elements here.
     template <class F>

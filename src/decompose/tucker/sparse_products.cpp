@@ -115,14 +115,16 @@ sparse::RowMatrix<T> SparseProducts<T>::product(int mode) {
 
 template <class T>
 void SparseProducts<T>::multiply_there(int mode, sparse::RowMatrix<T> result) {
-    std::vector<std::int64_t> repeats(order());
-    std::int64_t after = 1;
-    for (int m = order(); m-- > 0;) {
-        repeats[m] = after;
-        if (m != mode) after *= columns(m);
+    std::vector<sparse::FactorColumns> product;
+    std::int64_t after = result.columns;
+    for (int m = 0; m < order(); ++m) {
+        if (m == mode) continue;
+        after /= columns(m);
+        auto& take = product.emplace_back(sparse::FactorColumns{m}).take;
+        for (std::int64_t c = 0; c < result.columns; ++c) take.push_back(static_cast<std::int32_t>(c / after % columns(m)));
         on_device_->factor_changes(m);
     }
-    on_device_->multiply(mode, factors_.views(), repeats, result);
+    on_device_->multiply(mode, factors_.views(), product, result);
     device::Failure::the().rethrow();
 }
 
