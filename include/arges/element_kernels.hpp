@@ -97,7 +97,8 @@ enum class Best : std::uint8_t { least, largest, magnitude };
 
 namespace arges::sparse {
 struct NonzeroSums;
-}
+struct NonzeroFit;
+}  // namespace arges::sparse
 
 namespace arges {
 
@@ -235,6 +236,8 @@ struct ElementKernels {
     void (*unpack_pair)(const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate, bool accumulate) = nullptr;
     /// Sums over nonzeros that lie in the space, with rows of matrices there; null in tables for the host, which has loops of its own.
     void (*sum_nonzeros)(const sparse::NonzeroSums& sums) = nullptr;
+    /// Likewise: sums[0] = sum of weight * (value - model)^2 over nonzeros, sums[1] = sum of weight * model^2. `sums` is on the host.
+    void (*fit_nonzeros)(const sparse::NonzeroFit& fit, double* sums) = nullptr;
 };
 
 /// The table of an element type under plus-times, for the host. The library has those of the types of ElementType; for any other one

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/machine.hpp"
+#include "device/reductions.hpp"
 #include "sparse/nonzero_sums.hpp"
 
 #include <algorithm>
@@ -26,10 +27,11 @@ struct SumPiece {
             const auto* const take = by[m].take;
             column[m] = static_cast<const N*>(by[m].rows) + (take != nullptr ? take[c] : c);
         }
-        const auto* const values = static_cast<const N*>(sums.values);
+        const auto *const values = static_cast<const N*>(sums.values), *const weights = static_cast<const N*>(sums.weights);
         N sum(0);
         for (auto x = sums.begins[piece]; x < sums.begins[piece + 1]; ++x) {
             N product = values != nullptr ? values[x] : N(1);
+            if (weights != nullptr) product = product * weights[x];
             for (int m = 0; m < last; ++m) product = product * column[m][by[m].index[x] * by[m].columns];
             sum = sum + product;
         }
@@ -71,6 +73,53 @@ void sum_nonzeros(const sparse::NonzeroSums& sums) {
     default: run.template operator()<0>();
     }
     for_each<M>(sums.cut_rows * sums.count, JoinPieces<N>{sums});
+}
+
+/// Squares of the residuals of nonzeros, and of a model.
+template <class N>
+struct SumFit {
+    struct Value {
+        double residual, model;
+    };
+    std::array<sparse::NonzeroRows, sparse::most_matrices> by{};
+    int matrices;
+    sparse::NonzeroFit fit;
+    Value* result;
+
+    ARGES_ON_DEVICE Value none() const { return {0, 0}; }
+    ARGES_ON_DEVICE Value add(Value a, Value b) const { return {a.residual + b.residual, a.model + b.model}; }
+    ARGES_ON_DEVICE Value partial(std::int64_t, std::int64_t first, std::int64_t step) const {
+        const auto *const values = static_cast<const N*>(fit.values), *const weights = static_cast<const N*>(fit.weights);
+        Value sum{0, 0};
+        for (auto x = first; x < fit.count; x += step) {
+            double model = 0;
+            for (std::int64_t c = 0; c < fit.columns; ++c) {
+                double product = 1;
+                for (int m = 0; m < matrices; ++m)
+                    product *= static_cast<double>(static_cast<const N*>(by[m].rows)[by[m].index[x] * by[m].columns + c]);
+                model += product;
+            }
+            const double weight = weights != nullptr ? static_cast<double>(weights[x]) : 1, e = static_cast<double>(values[x]) - model;
+            sum.residual += weight * e * e;
+            sum.model += weight * model * model;
+        }
+        return sum;
+    }
+    ARGES_ON_DEVICE void store(std::int64_t, Value sum) const { *result = sum; }
+};
+
+/// The table's function.
+template <class M, class N>
+void fit_nonzeros(const sparse::NonzeroFit& fit, double* sums) {
+    using Value = typename SumFit<N>::Value;
+    Buffer<Value> room(1, &M::space());
+    SumFit<N> f{{}, static_cast<int>(fit.matrices.size()), fit, room.data()};
+    std::copy(fit.matrices.begin(), fit.matrices.end(), f.by.begin());
+    f.fit.matrices = {};
+    device::sums<M>(1, fit.count, f);
+    const auto sum = fetched<M>(room);
+    sums[0] = sum.residual;
+    sums[1] = sum.model;
 }
 
 }  // namespace arges::device

@@ -82,21 +82,17 @@ void copy_back(const T* from, RowMatrix<T> to, const MemorySpace* space) {
 template <class T>
 struct DeviceNonzeros<T>::Slices {
     NonzeroSums sums;
-    std::vector<Buffer<std::uint32_t>> indices;  // by mode; none of this one
+    std::vector<Buffer<std::uint32_t>> indices;  // by mode; of this one for fit()
     Buffer<std::int64_t> begins, targets, cut, parts;
     Buffer<T> values, weights;
     std::int64_t cut_pieces = 0;
 
-    Slices(const LocalNonzeros<T>& nonzeros, int mode, const MemorySpace* space) : indices(nonzeros.order()) {
+    Slices(const LocalNonzeros<T>& nonzeros, int mode, bool fits, const MemorySpace* space) : indices(nonzeros.order()) {
         const auto order = lexicographic_positions(nonzeros.indices, nonzeros.rows, modes_from(mode, nonzeros.rows));
         for (int m = 0; m < nonzeros.order(); ++m)
-            if (m != mode) indices[m] = there(reordered(nonzeros.indices[m], order), space);
-        auto numbers = reordered(nonzeros.values, order);
-        if (!nonzeros.weights.empty())
-            for (std::int64_t x = 0; x < std::ssize(numbers); ++x) numbers[x] *= nonzeros.weights[order[x]];
-        values = there(numbers, space);
+            if (m != mode || fits) indices[m] = there(reordered(nonzeros.indices[m], order), space);
+        values = there(reordered(nonzeros.values, order), space);
         if (!nonzeros.weights.empty()) weights = there(reordered(nonzeros.weights, order), space);
-        release(numbers);
         const Pieces pieces(reordered(nonzeros.indices[mode], order), nonzeros.rows[mode]);
         begins = there(pieces.begins, space);
         targets = there(pieces.targets, space);
@@ -110,6 +106,7 @@ struct DeviceNonzeros<T>::Slices {
         sums.cut = cut.data();
         sums.parts = parts.data();
         sums.values = values.data();
+        sums.weights = weights.data();
     }
 
     std::size_t bytes() const {
@@ -130,8 +127,8 @@ template <class T>
 DeviceNonzeros<T>::~DeviceNonzeros() = default;
 
 template <class T>
-void DeviceNonzeros<T>::add(const LocalNonzeros<T>& nonzeros, int mode) {
-    slices_[mode] = std::make_unique<Slices>(nonzeros, mode, kernels_.space);
+void DeviceNonzeros<T>::add(const LocalNonzeros<T>& nonzeros, int mode, bool fits) {
+    slices_[mode] = std::make_unique<Slices>(nonzeros, mode, fits, kernels_.space);
 }
 
 template <class T>
@@ -157,7 +154,7 @@ void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> f
     auto sums = slices.sums;
     sums.distance = out.columns;
     sums.matrices = matrices;
-    if (by_weights) sums.values = slices.weights.size() > 0 ? slices.weights.data() : nullptr;
+    if (by_weights) sums.values = nullptr;
     T* const result = out_.reserve(out.rows * out.columns);
     sums.out = result;
     const auto at_once = columns_at_once(most_kept_, sizeof(T), slices.cut_pieces, out.columns);
@@ -167,6 +164,16 @@ void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> f
         kernels_.sum_nonzeros(sums);
     }
     copy_back<T>(result, out, kernels_.space);
+}
+
+template <class T>
+typename DeviceNonzeros<T>::Fit DeviceNonzeros<T>::fit(int mode, std::span<const RowMatrix<const T>> factors) {
+    const auto& slices = *slices_[mode];
+    std::vector<NonzeroRows> matrices;
+    for (int m = 0; m < std::ssize(rows_); ++m) matrices.push_back({slices.indices[m].data(), copied(m, factors[m]), factors[m].columns});
+    double sums[2] = {};
+    kernels_.fit_nonzeros({slices.values.size(), factors[0].columns, slices.values.data(), slices.sums.weights, matrices}, sums);
+    return {sums[0], sums[1]};
 }
 
 template <class T>
@@ -207,7 +214,7 @@ std::int64_t device_nonzeros_bytes(std::int64_t element_bytes, std::span<const s
     const auto cut = count / least_piece;  // rows of several pieces have at least half as many nonzeros for each of them
     const auto pieces = rows[mode] + 2 * cut + 1, kept = std::min(2 * cut, count);
     const auto arrays = std::ssize(rows) + 6;
-    return count * (element_bytes + (std::ssize(rows) - 1) * std::int64_t{sizeof(std::uint32_t)}) + number * (2 * pieces + 2 * cut + 2) +
+    return count * (element_bytes + std::ssize(rows) * std::int64_t{sizeof(std::uint32_t)}) + number * (2 * pieces + 2 * cut + 2) +
            kept * columns_at_once(most_kept_bytes, element_bytes, kept, columns) * element_bytes + arrays * 256;
 }
 

@@ -32,19 +32,25 @@ public:
     DeviceNonzeros(const DeviceNonzeros&) = delete;
     DeviceNonzeros& operator=(const DeviceNonzeros&) = delete;
 
-    /// Nonzeros for the sums over slices of a mode: sorts them, on the host, and copies them. Where there are weights values are those
-    /// times weights.
-    void add(const LocalNonzeros<T>& nonzeros, int mode);
+    /// Nonzeros for the sums over slices of a mode, with weights where there are some: sorts them, on the host, and copies them.
+    /// @param fits  they are also for fit()
+    void add(const LocalNonzeros<T>& nonzeros, int mode, bool fits = false);
 
     /// The factor of a mode has other elements than in the last call of multiply(), where its address is the same.
     void factor_changes(int mode) { copies_[mode].of = {}; }
-    /// MTTKRP: out(i, c) = sum over the nonzeros x of slice i of value(x) * product over the other modes m of factors[m](x_m, c). Rows
-    /// without nonzeros become zero.
+    /// MTTKRP: out(i, c) = sum over the nonzeros x of slice i of value(x) * weight(x) * product over the other modes m of factors[m](x_m,
+    /// c). Rows without nonzeros become zero.
     /// @param factors  by mode, on the host as `out` is; that of the mode is not looked at
     void multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out);
-    /// Likewise with products of any columns of these factors. @param by_weights  weights, or ones, in the place of values
+    /// Likewise with products of any columns of these factors. @param by_weights  without values
     void multiply(int mode, std::span<const RowMatrix<const T>> factors, const std::vector<FactorColumns>& product, RowMatrix<T> out,
                   bool by_weights = false);
+
+    /// Sums of weight (value - model)^2 and of weight model^2 over the nonzeros of a mode; a CP model of all factors.
+    struct Fit {
+        double residual = 0, model = 0;
+    };
+    Fit fit(int mode, std::span<const RowMatrix<const T>> factors);
 
     /// On the device, of nonzeros.
     std::int64_t bytes() const;

@@ -1,4 +1,4 @@
-/// Sums over nonzeros on a device, as a function of ElementKernels takes them. All arrays are in the space of the table.
+/// Sums over nonzeros on a device, as functions of ElementKernels take them. All arrays are in the space of the table.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,17 @@ struct NonzeroSums {
     const std::int64_t* parts = nullptr;    ///< number of the first piece of each among such pieces, and the end
     void* kept = nullptr;                   ///< `count` sums for each piece of a row of several
     const void* values = nullptr;           ///< by nonzero; null: ones
+    const void* weights = nullptr;          ///< likewise: the values are multiplied by them
     std::span<const NonzeroRows> matrices;  ///< 1 to most_matrices
     void* out = nullptr;                    ///< the sums, from column 0
+};
+
+/// A model at nonzeros: the sum over columns of the product of the matrices' elements.
+struct NonzeroFit {
+    std::int64_t count = 0, columns = 0;    ///< of nonzeros, and of all matrices
+    const void* values = nullptr;           ///< by nonzero
+    const void* weights = nullptr;          ///< likewise; null: ones
+    std::span<const NonzeroRows> matrices;  ///< likewise 1 to most_matrices, all columns of each
 };
 
 }  // namespace arges::sparse

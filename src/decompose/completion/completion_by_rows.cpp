@@ -33,7 +33,7 @@ public:
                 on_device_ = std::make_unique<sparse::DeviceNonzeros<T>>(*device, rows);
             }
             for (int m = 0; m < factors.order(); ++m) {
-                if (on_device_) on_device_->add(set_of(nonzeros, m), m);
+                if (on_device_) on_device_->add(set_of(nonzeros, m), m, m == 0);
                 by_row_.push_back(elements_by_row(set_of(nonzeros, m), m));
                 if (nonzeros.sets.size() > 1) set_of(nonzeros, m) = {};
             }
@@ -42,7 +42,11 @@ public:
         });
     }
 
-    FitSums start_sums() override { return summed(factors_.comm(), fit_sums(by_row_[0].elements, factors_.views())); }
+    FitSums start_sums() override {
+        FitSums sums;
+        factors_.comm().agree([&] { sums = on_device_ ? fit_there() : fit_sums(by_row_[0].elements, factors_.views()); });
+        return summed(factors_.comm(), sums);
+    }
 
     double iterate() override {
         for (const auto& by_row : by_row_) {
@@ -83,6 +87,13 @@ private:
             on_device_->multiply(mode, views, {packed.data + triangle, packed.rows, columns, packed.stride});
             device::Failure::the().rethrow();
         }
+    }
+
+    FitSums fit_there() {
+        for (int m = 0; m < factors_.order(); ++m) on_device_->factor_changes(m);
+        const auto fit = on_device_->fit(0, factors_.views());
+        device::Failure::the().rethrow();
+        return {fit.residual, fit.model};
     }
 
     CompletionFactors<T>& factors_;
