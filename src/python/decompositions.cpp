@@ -100,7 +100,7 @@ nb::dict cpd(const AnyTensor& tensor, const nb::dict& given, const nb::object& p
                            stop_reasons[static_cast<int>(result.stop_reason)], "starts", starts, "best_start",
                            static_cast<std::int64_t>(result.best_start), "stability", vector_of(result.stability), "groups", result.groups,
                            "seconds_per_iteration", result.seconds_per_iteration, "setup_seconds", result.setup_seconds, "distribution",
-                           result.distribution, "device_ranks", result.device_ranks, "forecast_bytes", result.forecast_bytes);
+                           result.distribution, "format", result.format, "forecast_bytes", result.forecast_bytes);
         if (result.known > 0) {
             found["loss"] = result.loss;
             found["known"] = result.known;
@@ -130,8 +130,8 @@ nb::dict tucker(const AnyTensor& tensor, const nb::dict& given, const nb::object
         const auto& model = result.model;
         return named("core", AnyTensor(model.core().any_state()), "factors", factors_of(model, [&](int m) { return model.ranks()[m]; }),
                      "fit", result.fit, "iterations", result.iterations, "converged", result.converged, "stop_reason",
-                     stop_reasons[static_cast<int>(result.stop_reason)], "compression", model.compression(), "forecast_bytes",
-                     result.forecast_bytes);
+                     stop_reasons[static_cast<int>(result.stop_reason)], "compression", model.compression(), "device_ranks",
+                     result.device_ranks, "forecast_bytes", result.forecast_bytes);
     });
 }
 

@@ -302,7 +302,7 @@ def cpd(
     ("l1", w): w times the sum of abs(A), ("nonnegative-l1", w): the same without negative elements, ("l2", w): w / 2 times the sum of A**2,
     ("smooth", w): w / 2 times the sum of np.diff(A, axis=0)**2. Columns of a mode with a simplex keep the scale in which the sums are 1; where a mode
     has a penalty, those of modes without one have length 1 at most while it is minimized.
-    report has starts (a dict of seed, fit, iterations, stop_reason, seconds and score, how like the best its components are), best_start, stability (of each component: its mean score in the other starts), groups, fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes; with a loss or missing elements loss, its sum over the known elements, and known, their number. Ctrl-C on any rank ends it on all.
+    report has starts (a dict of seed, fit, iterations, stop_reason, seconds and score, how like the best its components are), best_start, stability (of each component: its mean score in the other starts), groups, fit, fits, iterations, converged, stop_reason, seconds_per_iteration, format (of the nonzeros; "device" where its sums over them ran on the device of the world), forecast_bytes; with a loss or missing elements loss, its sum over the known elements, and known, their number. Ctrl-C on any rank ends it on all.
     Raises InvalidArgument for options that do not fit, OutOfMemory, Error where the iteration diverges.
     """
     own = _real(tensor)
@@ -392,7 +392,7 @@ def complete(
     factors have no negative element, and there are no biases.
     holdout: part of the elements that is held out of the fit; the model is then that which fits them best. validation: a sparse tensor whose elements
     are held out instead. weights: of the elements' squared residuals, a tensor of the same shape with numbers that are not negative: stored elements
-    without one, or with 0, are unknown, too; means, biases, errors and penalties have them. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes,
+    without one, or with 0, are unknown, too; means, biases, errors and penalties have them. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes, device_ranks (whose sums over elements ran on a device),
     duplicates, has_biases; fitted_deviation, the RMSE of fitted_mean, the mean of the fitted elements, on these, held_out_mean_rmse, on held-out ones, and
     held_out_bias_rmse, that of mean and biases: a warning says where the model does no better. CpModel.at() predicts elements.
     """
@@ -461,7 +461,7 @@ def tucker(
     |X - model| <= relative_error |X|. missing: elements that are NaN, or not stored in a sparse tensor,
     are unknown; with ranks, by "hooi". weights: of the elements' squared residuals, a tensor of the same shape with numbers that are not negative:
     elements without one, or with 0, are unknown, others are known.
-    method: "auto", "hosvd", "st_hosvd", "hooi" or "nonnegative" (factors and core, with ranks). report has fit, iterations, converged, stop_reason, compression, forecast_bytes.
+    method: "auto", "hosvd", "st_hosvd", "hooi" or "nonnegative" (factors and core, with ranks). report has fit, iterations, converged, stop_reason, compression, device_ranks (whose sums over nonzeros ran on a device), forecast_bytes.
     """
     own = _real(tensor)
     wanted = [ranks] * own.ndim if isinstance(ranks, (int, np.integer)) else ranks or ()
