@@ -129,6 +129,23 @@ TEST(CompletionsOnADevice, HaveTheSameErrors) {
     }
 }
 
+/// The equations of all rows, which a device makes, have no room on the host: rows are made one after the other there.
+TEST(CompletionsOnADevice, DoWithoutWhereTheHostHasNoRoom) {
+    const TestDevice device;
+    const World world(with_fast_device(), Device(DeviceKind::cuda));
+    const auto X = tensor_of<double>(world, random_sparse(8));
+    CompletionOptions options;
+    options.rank = 40;
+    options.max_iterations = 2;
+    std::int64_t needed = 0;
+    options.planned = [&](std::int64_t bytes, std::int64_t) { needed = bytes; };
+    EXPECT_GT(complete(X, options).device_ranks, 0);
+    auto limited = world;
+    limited.set_memory_limit(needed - 1);  // what the tensor holds is in both
+    EXPECT_LT(complete(X, options).device_ranks, world.size());
+    EXPECT_LE(needed, limited.memory_limit());
+}
+
 /// Room for some nonzeros of some ranks only: the others have them on the host.
 TEST(DeviceRooms, AreUsedAsFarAsTheyGo) {
     const TestDevice device;

@@ -171,18 +171,21 @@ void fit(const std::string& title, CompletionParts<T> parts, CompletionOptions o
     comm.agree([&] { decompose::check_completion_distribution(distributed.chosen.distribution, options.algorithm); });
     auto& share = distributed.share;
     share.keeps_source = parts.keeps_source;
+    const auto known = (parts.weights ? parts.weights->held : 0) + (parts.keeps_source ? share.source_bytes() : 0);
+    const auto taken = [&](bool on_device) {
+        const auto bytes = decompose::completion_memory(share, options, parts.held.count(), omp_get_max_threads()).peak() +
+                           (on_device ? decompose::device_als_memory(share) : 0);
+        return parts.weights ? parts.weights->with(bytes) : bytes;
+    };
     std::optional<decompose::DeviceRoom> device;
-    if (options.algorithm == CompletionAlgorithm::als && std::is_same_v<T, double>)  // equations are summed in double
+    // Equations are summed in double, and those of all rows need room on the host, too.
+    if (options.algorithm == CompletionAlgorithm::als && std::is_same_v<T, double> && taken(true) <= fitted.world->free_bytes() + known)
         device.emplace(*fitted.world, element_kernels<T>(), decompose::device_row_equations(share, options.rank, fitted.world->machine()));
     const auto* const table = device ? device->table() : nullptr;
     result.device_ranks = static_cast<int>(comm.sum(table != nullptr ? 1 : 0));
-    const auto bytes = decompose::completion_memory(share, options, parts.held.count(), omp_get_max_threads()).peak() +
-                       (table != nullptr ? decompose::device_als_memory(share) : 0);
-    result.forecast_bytes =
-        decompose::checked_forecast(*fitted.world, title, parts.weights ? parts.weights->with(bytes) : bytes,
-                                    (parts.weights ? parts.weights->held : 0) + (parts.keeps_source ? share.source_bytes() : 0),
-                                    "use more ranks, fewer components, another distribution",
-                                    decompose::model_memory({{}, share.owned}, options.rank + 1, sizeof(T)), options.planned);
+    result.forecast_bytes = decompose::checked_forecast(
+        *fitted.world, title, taken(table != nullptr), known, "use more ranks, fewer components, another distribution",
+        decompose::model_memory({{}, share.owned}, options.rank + 1, sizeof(T)), options.planned);
     auto& nonzeros = distributed.nonzeros;
     result.elements_max = comm.maximum(*std::max_element(share.nonzeros.begin(), share.nonzeros.end()));
     auto baseline = take_baseline(comm, nonzeros, options, start, result);
