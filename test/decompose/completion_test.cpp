@@ -687,7 +687,7 @@ TEST(Completion, RefusesWhatMakesNoSense) {
 
 /// The forecast is made before the factors, is the one that `planned` gets, and is refused where the limit is below it.
 TEST(Completion, ForecastsItsMemory) {
-    World world;
+    World world(MPI_COMM_WORLD, Device(DeviceKind::none));  // one with a device may do without it: see device_sums_test
     const auto X = tensor_of(world, random_sparse(3));
     for (const auto algorithm : every_algorithm) {
         auto options = small(algorithm, 50);

@@ -22,6 +22,8 @@ MachineModel with_fast_device() {
     return machine;
 }
 
+constexpr std::int64_t ample = 1 << 30;  // bytes on the device
+
 CpOptions cp_options(std::uint64_t seed, const char* format) {
     CpOptions options;
     options.rank = 1 + static_cast<int>(seed % 7);
@@ -40,7 +42,7 @@ template <class T>
 class SparseSumsOnADevice : public ::testing::Test {
 protected:
     const TestDevice device;
-    const World host{MPI_COMM_WORLD, Device(DeviceKind::none)}, fast{with_fast_device(), Device(DeviceKind::cuda)};
+    const World host{MPI_COMM_WORLD, Device(DeviceKind::none)}, fast{with_fast_device(), Device(DeviceKind::cuda, ample)};
 
     /// By squared residuals: rounding is in these.
     static void expect_alike(const std::vector<double>& found, const std::vector<double>& wanted) {
@@ -99,7 +101,7 @@ TYPED_TEST(SparseSumsOnADevice, TuckerHasTheSameErrors) {
 
 TEST(CompletionsOnADevice, HaveTheSameErrors) {
     const TestDevice device;
-    const World host(MPI_COMM_WORLD, Device(DeviceKind::none)), fast(with_fast_device(), Device(DeviceKind::cuda));
+    const World host(MPI_COMM_WORLD, Device(DeviceKind::none)), fast(with_fast_device(), Device(DeviceKind::cuda, ample));
     for (std::uint64_t seed = 1; seed <= 32; ++seed) {
         if (seed % 10 == 0) continue;
         SCOPED_TRACE(seed);
@@ -132,7 +134,7 @@ TEST(CompletionsOnADevice, HaveTheSameErrors) {
 /// The equations of all rows, which a device makes, have no room on the host: rows are made one after the other there.
 TEST(CompletionsOnADevice, DoWithoutWhereTheHostHasNoRoom) {
     const TestDevice device;
-    const World world(with_fast_device(), Device(DeviceKind::cuda));
+    const World world(with_fast_device(), Device(DeviceKind::cuda, ample));
     const auto X = tensor_of<double>(world, random_sparse(8));
     CompletionOptions options;
     options.rank = 40;
@@ -181,10 +183,9 @@ TEST(DeviceRooms, AreLeftEmptyWhereTheHostIsFaster) {
 class DecompositionsOnADevice : public FailingDevice {};
 
 TEST_F(DecompositionsOnADevice, FailOnAllRanks) {
-    const auto X = tensor_of<double>(world, random_sparse(8));
-    check("a CP decomposition", [&] { static_cast<void>(cp_decompose(X, cp_options(6, "device"))); });
-    const World fast(with_fast_device(), Device(DeviceKind::cuda));
+    const World fast(with_fast_device(), Device(DeviceKind::cuda, ample));
     const auto Y = tensor_of<double>(fast, random_sparse(8));
+    check("a CP decomposition", [&] { static_cast<void>(cp_decompose(Y, cp_options(6, "device"))); });
     TuckerOptions options;
     options.ranks = std::vector<int>(static_cast<std::size_t>(Y.order()), 1);
     check("a Tucker decomposition", [&] { static_cast<void>(tucker_decompose(Y, options)); });
