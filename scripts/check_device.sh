@@ -82,11 +82,11 @@ run() {
     done
     for case in yago-4d wn18rr-3d; do
         for columns in 16 64; do
-            for place in "16 none auto" "16 cuda device"; do
+            for place in "none auto" "cuda device"; do
                 set -- $place
-                echo "cpd of $case, rank $columns, --device $2 --format $3:"
-                OMP_NUM_THREADS=$1 at_most 20 "$pack/bin/arges" cpd "$pack/$case.tns.gz" --rank $columns --iterations 10 --tolerance 0 \
-                    --device $2 --format $3 | grep -E '^fit' || echo "  status $?"
+                echo "cpd of $case, rank $columns, --device $1 --format $2:"
+                OMP_NUM_THREADS=16 at_most 20 "$pack/bin/arges" cpd "$pack/$case.tns.gz" --rank $columns --iterations 10 --tolerance 0 \
+                    --device $1 --format $2 | grep -E '^fit' || echo "  status $?"
             done
         done
     done

@@ -49,12 +49,10 @@ DeviceSums device_ttmc(const SparseShare& share, std::span<const int> ranks, con
 }
 
 DeviceSums device_row_equations(const SparseShare& share, std::int64_t columns, const MachineModel& machine) {
-    const std::vector<std::int64_t> of_factors(share.rows.size(), columns), squares(share.rows.size(), columns * (columns + 1) / 2),
-        all(share.rows.size(), columns * (columns + 1) / 2 + columns);
-    auto sums = device_sums(share, of_factors, squares, machine);
-    const auto two = device_sums(share, of_factors, all, machine);
-    sums.seconds = 2 * two.seconds;  // two rows of each factor
-    sums.on_host = two.on_host;
+    const std::vector<std::int64_t> of_factors(share.rows.size(), columns),
+        of_equations(share.rows.size(), columns * (columns + 1) / 2 + columns);
+    auto sums = device_sums(share, of_factors, of_equations, machine);
+    sums.seconds *= 2;  // two rows of each factor
     return sums;
 }
 

@@ -27,11 +27,7 @@ public:
         : factors_(factors), regularization_(options.regularization), is_nonnegative_(options.nonnegative),
           updates_(factors.comm(), nonzeros.rows, factors.columns(), nonzeros.folds && factors.comm().size() > 1) {
         factors.comm().agree([&] {
-            if (device != nullptr) {
-                std::vector<std::int64_t> rows;
-                for (const auto& mode : nonzeros.rows) rows.push_back(mode.count());
-                on_device_ = std::make_unique<sparse::DeviceNonzeros<T>>(*device, rows);
-            }
+            if (device != nullptr) on_device_ = std::make_unique<sparse::DeviceNonzeros<T>>(*device, set_of(nonzeros, 0).rows);
             for (int m = 0; m < factors.order(); ++m) {
                 if (on_device_) on_device_->add(set_of(nonzeros, m), m, m == 0);
                 by_row_.push_back(elements_by_row(set_of(nonzeros, m), m));

@@ -19,11 +19,7 @@ SparseProducts<T>::SparseProducts(const Communicator& comm, Distributed<T> distr
     scale_weights();
     comm_.agree([&] {
         const bool one_set = distributed_.sets.size() == 1;
-        if (device != nullptr) {
-            std::vector<std::int64_t> rows;
-            for (const auto& mode : distributed_.rows) rows.push_back(mode.count());
-            on_device_ = std::make_unique<sparse::DeviceNonzeros<T>>(*device, rows);
-        }
+        if (device != nullptr) on_device_ = std::make_unique<sparse::DeviceNonzeros<T>>(*device, distributed_.sets[0].nonzeros.rows);
         for (int m = 0; m < order(); ++m) {
             auto& nonzeros = distributed_.sets[one_set ? 0 : static_cast<std::size_t>(m)].nonzeros;
             on_device_ ? on_device_->add(nonzeros, m) : static_cast<void>(kernels_.emplace_back(nonzeros, m));
