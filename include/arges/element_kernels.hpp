@@ -61,6 +61,7 @@ struct FoldedContraction {
 };
 
 struct RowProduct;
+struct SparseLoop;
 
 /// Elements at equal distances, each of which may stand for several.
 struct ElementRow {
@@ -234,6 +235,9 @@ struct ElementKernels {
     void (*split_pair)(const PairSplit& split, const void* from, void* to, const void* alpha, bool conjugate) = nullptr;
     /// Fills a dense array from a packed pair node; may be null.
     void (*unpack_pair)(const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate, bool accumulate) = nullptr;
+    /// Nonzeros times dense factors, see local::SparseLoop, whose arrays and lists all lie in the space; null in tables for the host, which
+    /// has loops of its own.
+    void (*multiply_nonzeros)(const local::SparseLoop& loop) = nullptr;
     /// Sums over nonzeros that lie in the space, with rows of matrices there; null in tables for the host, which has loops of its own.
     void (*sum_nonzeros)(const sparse::NonzeroSums& sums) = nullptr;
     /// Likewise: sums[0] = sum of weight * (value - model)^2 over nonzeros, sums[1] = sum of weight * model^2. `sums` is on the host.

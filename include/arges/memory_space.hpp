@@ -27,6 +27,11 @@ struct MemorySpace {
     DeviceMemory (*memory)() = nullptr;
     /// Waits for whatever runs on the device, other programs' libraries in this process included; null: there is nothing to wait for.
     void (*wait)() = nullptr;
+    /// Kernels and copies that are called from now on go to this one of two queues, 0 or 1; 0 is that of all who do not choose. Each runs
+    /// in its order, both at the same time. Null, as the next one is then: there is one queue.
+    void (*use_queue)(int queue) = nullptr;
+    /// What comes to this queue from now on runs behind what is in the other one by now.
+    void (*follow)(int queue) = nullptr;
 };
 
 }  // namespace arges
