@@ -16,7 +16,6 @@ struct DeviceMemory {
 /// A memory that the host's code does not read or write: only the functions of tables of kernels do (ElementKernels::space), and copy().
 struct MemorySpace {
     const char* name = "";  ///< for messages
-    bool for_mpi = false;   ///< MPI takes its arrays as they are; else messages lie on the host
     /// Memory of `bytes` bytes, above 0, on a cache line; null if it is not to be had.
     void* (*allocate)(std::int64_t bytes) = nullptr;
     /// Gives the memory of so many bytes back; it may be kept for the next array.
@@ -32,6 +31,8 @@ struct MemorySpace {
     void (*use_queue)(int queue) = nullptr;
     /// What comes to this queue from now on runs behind what is in the other one by now.
     void (*follow)(int queue) = nullptr;
+    /// Waits for the queue that is used; null: there is nothing to wait for.
+    void (*finish)() = nullptr;
 };
 
 }  // namespace arges

@@ -91,6 +91,12 @@ DeviceKind device_option() {
     return text ? parse_device(*text, "ARGES_DEVICE") : DeviceKind::none;
 }
 
+bool device_messages_option() {
+    const auto text = environment("ARGES_DEVICE_MESSAGES").value_or("auto");
+    if (text != "auto" && text != "host") throw InvalidArgument("ARGES_DEVICE_MESSAGES: \"" + text + "\" is not known; use auto or host");
+    return text == "auto";
+}
+
 std::optional<std::string> coordinates_option() { return environment("ARGES_COORDINATES"); }
 
 bool machine_order_option() {

@@ -30,6 +30,9 @@ GroupMapping group_mapping_option();
 /// ARGES_DEVICE: cuda or none, the default. @throws InvalidArgument for other values
 DeviceKind device_option();
 
+/// ARGES_DEVICE_MESSAGES: whether messages may lie on devices, auto (the default) or host. @throws InvalidArgument for other values
+bool device_messages_option();
+
 /// ARGES_COORDINATES: the file of the processes' coordinates on the machine.
 std::optional<std::string> coordinates_option();
 

@@ -8,6 +8,10 @@
 #include "comm/processes.hpp"
 #include "comm/roll_call.hpp"
 
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -478,5 +482,13 @@ std::optional<Communicator> subset(const Communicator& all, bool member) { retur
 Communicator alike(const Communicator& all, int number) { return *split(all, number, all.rank()); }
 
 Communicator reordered(const Communicator& all, std::int64_t rank) { return *split(all, 0, rank); }
+
+bool mpi_takes_cuda_arrays() {
+#if (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000) || defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support() != 0;
+#else
+    return false;
+#endif
+}
 
 }  // namespace arges

@@ -123,6 +123,9 @@ private:
     std::int64_t rank_ = 0, size_ = 1;
 };
 
+/// Does MPI say that it takes arrays in the memory of CUDA devices? One that does not ends the process where it is given one. Local.
+bool mpi_takes_cuda_arrays();
+
 /// This process's number among all that MPI started together. Local.
 std::int64_t process_number();
 /// How many there are. Local.

@@ -1,4 +1,4 @@
-// CUDA: one stream, memory from the device's pool, kernels that run function objects, and cuBLAS.
+// CUDA: a stream for each queue, memory from the device's pool, kernels that run function objects, and cuBLAS.
 #include "base/instantiate.hpp"
 #include "base/options.hpp"
 #include "device/device.hpp"
@@ -77,7 +77,13 @@ public:
         check(cudaSetDevice(device->number_), "choosing it");
         return *device;
     }
-    cudaStream_t stream() const { return stream_; }
+    int queue() const { return queue_; }
+    void use_queue(int queue) { queue_ = queue; }
+    void follow(int queue) {
+        check(cudaEventRecord(ends_[1 - queue], streams_[1 - queue]), "waiting for a queue");
+        check(cudaStreamWaitEvent(streams_[queue], ends_[1 - queue]), "waiting for a queue");
+    }
+    cudaStream_t stream() const { return streams_[queue_]; }
     void* nothing() const { return nothing_; }
     /// What its pool keeps for the next arrays is free, too.
     DeviceMemory memory() const {
@@ -94,11 +100,12 @@ public:
     template <class F>
     void with_buffers(F&& f) {
         const std::lock_guard lock(buffers_mutex_);
-        f(buffers_);
+        f(buffers_[queue_]);
     }
     template <class F>
     void with_blas(F&& f) {
         const std::lock_guard lock(blas_mutex_);
+        check(cublasSetStream(blas_, stream()));
         check(f(blas_));
     }
 
@@ -113,22 +120,26 @@ private:
         number_ = rank_on_node() % count;
         devices_ = count;
         check(cudaSetDevice(number_), "choosing it");
-        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
+        for (int queue = 0; queue < 2; ++queue) {
+            check(cudaStreamCreateWithFlags(&streams_[queue], cudaStreamNonBlocking), "a stream");
+            check(cudaEventCreateWithFlags(&ends_[queue], cudaEventDisableTiming), "a stream");
+        }
         cudaMemPool_t pool = nullptr;
         check(cudaDeviceGetDefaultMemPool(&pool, number_), "its memory");
         auto kept = UINT64_MAX;  // what is given back serves the next array
         check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "its memory");
         check(cudaMalloc(&nothing_, 256), "its memory");
-        buffers_ = PinnedBuffers::on(stream_);
+        for (int queue = 0; queue < 2; ++queue) buffers_[queue] = PinnedBuffers::on(streams_[queue]);
         check(cublasCreate(&blas_));
-        check(cublasSetStream(blas_, stream_));
     }
 
     int number_ = 0, devices_ = 1;
     void* nothing_ = nullptr;
-    cudaStream_t stream_ = nullptr;
+    int queue_ = 0;
+    std::array<cudaStream_t, 2> streams_{};
+    std::array<cudaEvent_t, 2> ends_{};
     cublasHandle_t blas_ = nullptr;
-    PinnedBuffers* buffers_ = nullptr;
+    std::array<PinnedBuffers*, 2> buffers_{};  // by queue
     std::mutex blas_mutex_, buffers_mutex_;
 };
 
@@ -181,10 +192,18 @@ cudaMemoryType memory_of(const void* array) {
 /// See machine.hpp.
 struct Cuda {
     static const MemorySpace& space() {
-        static const MemorySpace here{
-            .name = "the CUDA device", .allocate = allocate, .free = give_back, .copy = copy, .memory = memory, .wait = wait};
+        static const MemorySpace here{.name = "the CUDA device",
+                                      .allocate = allocate,
+                                      .free = give_back,
+                                      .copy = copy,
+                                      .memory = memory,
+                                      .wait = wait,
+                                      .use_queue = [](int queue) { Device::the().use_queue(queue); },
+                                      .follow = [](int queue) { Failure::the().guarded([&] { Device::the().follow(queue); }); },
+                                      .finish = finish};
         return here;
     }
+    static int queue() { return Device::the().queue(); }
     static bool has(const void* array) {
         if (array == nullptr) return false;
         Device::the();
@@ -256,6 +275,9 @@ private:
     static void wait() {
         Device::the();
         check(cudaDeviceSynchronize(), "waiting for it");
+    }
+    static void finish() {
+        Failure::the().guarded([&] { check(cudaStreamSynchronize(Device::the().stream()), "waiting for a queue"); });
     }
     template <class Start>
     static void launch(std::int64_t blocks, Start&& start) {

@@ -3,13 +3,14 @@
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "base/options.hpp"
+#include "comm/communicator.hpp"
 
 namespace arges::device {
 
 namespace {
 
 const Tables* replaced = nullptr;
-bool is_replaced_by_default = false;
+bool is_replaced_by_default = false, may_replaced_have_messages = false, are_messages_there = false;
 
 }  // namespace
 
@@ -35,9 +36,14 @@ DeviceKind default_kind() {
     return is_replaced_by_default ? DeviceKind::cuda : said;
 }
 
-void replace_cuda(const Tables* tables, bool by_default) {
+bool may_have_messages() { return replaced != nullptr ? may_replaced_have_messages : mpi_takes_cuda_arrays(); }
+bool has_messages() { return are_messages_there; }
+void set_messages(bool on_device) { are_messages_there = on_device; }
+
+void replace_cuda(const Tables* tables, bool by_default, bool messages) {
     replaced = tables;
     is_replaced_by_default = tables != nullptr && by_default;
+    may_replaced_have_messages = messages;
 }
 
 }  // namespace arges::device

@@ -18,8 +18,15 @@ Tables tables_of(DeviceKind kind);
 /// Where a World has its tensors that is not told: what ARGES_DEVICE says. @throws InvalidArgument for values that are not known
 DeviceKind default_kind();
 
+/// Does MPI say that it takes messages in the memory of a device?
+bool may_have_messages();
+/// Do those of this rank lie there? Not before a World has found out that they arrive.
+bool has_messages();
+void set_messages(bool on_device);
+
 /// For tests: other tables in place of those of CUDA, or null for these again. @param by_default  also a World that is not told has them
-void replace_cuda(const Tables* tables, bool by_default);
+/// @param messages  may_have_messages() with them
+void replace_cuda(const Tables* tables, bool by_default, bool messages);
 
 /// The table of a type on this rank's CUDA device. Ranks of a node take its devices in turn; those that share one wait for each other.
 /// @throws InvalidArgument if there is none, or the library was built without CUDA

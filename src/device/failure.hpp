@@ -36,6 +36,8 @@ public:
         }
         if constexpr (!std::is_void_v<Result>) return result;
     }
+    /// Is there something?
+    bool any() const { return failed_; }
     /// Throws what is kept, once.
     void rethrow() {
         if (!failed_) return;

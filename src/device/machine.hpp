@@ -2,6 +2,7 @@
 ///
 /// A machine M has, as static functions,
 ///     const MemorySpace& space();                     // of its arrays
+///     int queue();                                    // to which everything goes, see MemorySpace::use_queue
 ///     bool has(const void* array);                    // does it lie there? else on the host
 ///     void blocks(count, f);                          // f(block, thread) for all blocks and threads
 ///     void tiles<N>(count, f);                        // f.load(block, thread, tile), then f.store(block, thread, tile), of tile_elements
@@ -16,6 +17,7 @@
 #include "device/number.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -123,15 +125,16 @@ std::shared_ptr<const Buffer<std::byte>> list_there(const void* list, std::int64
     return copy;
 }
 
-/// Short lists that were used last, by what is in them: statements have the same ones again and again, and to copy one takes longer than
-/// many kernels. They stay until the process ends, at most 16 MiB.
+/// Short lists that a queue used last, by what is in them: statements have the same ones again and again, and to copy one takes longer than
+/// many kernels. They stay until the process ends, at most 16 MiB for a queue.
 template <class M>
 class KeptLists {
 public:
     static constexpr std::int64_t most_bytes = 1 << 16;  ///< of a list
+    /// Those of the current queue: others need not have arrived.
     static KeptLists& the() {
-        static auto* const kept = new KeptLists;
-        return *kept;
+        static auto* const kept = new std::array<KeptLists, 2>;
+        return (*kept)[static_cast<std::size_t>(M::queue())];
     }
     std::shared_ptr<const Buffer<std::byte>> there(const void* list, std::int64_t bytes) {
         const std::string key(static_cast<const char*>(list), static_cast<std::size_t>(bytes));

@@ -15,6 +15,48 @@
 
 namespace arges {
 
+namespace {
+
+/// Both queues of a device: products run in the first one while copies in the second one bring what they need next. They begin and end
+/// together with everything else, which is in the first one.
+class Queues {
+public:
+    /// @param space  null: all is done at once, in its order
+    explicit Queues(const MemorySpace* space) : space_(space != nullptr && space->use_queue != nullptr ? space : nullptr) {
+        if (space_ == nullptr) return;
+        follow_products();
+        space_->use_queue(copies);
+    }
+    ~Queues() {
+        if (space_ == nullptr) return;
+        space_->follow(products);
+        space_->use_queue(products);
+    }
+    Queues(const Queues&) = delete;
+    Queues& operator=(const Queues&) = delete;
+
+    /// Copies from now on follow the products so far.
+    void follow_products() const {
+        if (space_ != nullptr) space_->follow(copies);
+    }
+    /// Calls f, whose products follow all copies so far. Copies from now on follow the products before these.
+    template <class F>
+    void multiply(F&& f) const {
+        if (space_ == nullptr) return f();
+        follow_products();
+        space_->follow(products);
+        space_->use_queue(products);
+        f();
+        space_->use_queue(copies);
+    }
+
+private:
+    static constexpr int products = 0, copies = 1;
+    const MemorySpace* space_;
+};
+
+}  // namespace
+
 ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t tile_bytes)
     : plan_(std::move(plan)), comm_(comm), rank_(comm != nullptr ? comm->rank() : 0) {
     for (std::size_t o = 0; o < plan_.operands.size(); ++o) {
@@ -101,7 +143,7 @@ std::int64_t ProductRun::workspace_bytes() const {
         const auto& operand = plan_.operands[o];
         if (operand.in_place) continue;
         const auto elements = cut_by_[o] ? most_elements(operand.axes, length) : operand.layout.local_size(rank_);
-        arrays += bytes(elements);
+        arrays += plan_.rooms(o) * bytes(elements);
         const auto in_messages = [&](std::int64_t count) { return Workspace::padded(count * bytes_in_messages(o)); };
         std::int64_t own = in_messages(message_elements_[o]);
         if (plan_.has_uneven_parts(o)) {
@@ -200,11 +242,11 @@ void ProductRun::finish_inputs(Call& call, std::size_t changed) {
         auto& piece = call.pieces[o];
         const auto layout = plan_.window_layout(o, call.range);
         piece.block = block_of(o, layout);
-        piece.array = call.arrays[o];
         if (plan_.operands[o].in_place) {
             piece.array = const_cast<std::byte*>(element_at(call.inputs[o].elements, piece.block.offset, size));
             continue;
         }
+        piece.array = call.arrays[o].next();
         if (call.flights[o] == nullptr) continue;
         call.error.run([&] {
             call.parts[o]->finish(*call.flights[o], call.kernels, call.inputs[o], piece.array, nullptr, call.kernels.zero,
@@ -233,7 +275,7 @@ void ProductRun::take_result(Call& call) const {
     const auto& operand = plan_.operands[o];
     piece.block = cut_by_[o] ? block_of(o, plan_.window_layout(o, call.range)) : whole_[o];
     piece.array = operand.in_place ? static_cast<std::byte*>(element_at(call.c.elements, piece.block.offset, call.kernels.size))
-                  : cut_by_[o]     ? call.arrays[o]
+                  : cut_by_[o]     ? call.arrays[o].next()
                                    : call.workspace.take(operand.layout.local_size(rank_), call.kernels.size, call.kernels.space);
 }
 
@@ -244,16 +286,16 @@ bool ProductRun::is_first(const Call& call, std::size_t end) const {
     return true;
 }
 
-void ProductRun::move_out(Call& call) {
+void ProductRun::move_out(Call& call, const Part& part) {
     const auto o = plan_.result();
     if (plan_.operands[o].in_place) return;
     // The first movement scales all of the output.
-    const bool first = std::all_of(call.range.begin() + cut_by_[o].value_or(0), call.range.end(), [](auto range) { return range == 0; });
+    const bool first = std::all_of(part.range.begin() + cut_by_[o].value_or(0), part.range.end(), [](auto range) { return range == 0; });
     const void* const beta = first ? call.beta : nullptr;
     call.error.run([&] {
         std::unique_ptr<MovementRun> made;
-        const auto& movement = movements_[o] ? *movements_[o] : part_of(o, call.range, made);
-        movement.run(call.c.kernels_or(call.kernels), {call.pieces[o].array, &call.kernels}, call.c.elements, nullptr, beta, false,
+        const auto& movement = movements_[o] ? *movements_[o] : part_of(o, part.range, made);
+        movement.run(call.c.kernels_or(call.kernels), {part.array, &call.kernels}, call.c.elements, nullptr, beta, false,
                      call.workspace);
     });
 }
@@ -278,10 +320,13 @@ void ProductRun::run(const ElementKernels& kernels, const std::vector<SourceArra
               {}};
     const auto result = plan_.result();
     const auto length = most_in_window();
-    for (std::size_t o = 0; o <= result; ++o)
-        call.arrays.push_back(cut_by_[o] && !plan_.operands[o].in_place
-                                  ? workspace.take(most_elements(plan_.operands[o].axes, length), kernels.size, kernels.space)
-                                  : nullptr);
+    for (std::size_t o = 0; o <= result; ++o) {
+        auto& array = call.arrays.emplace_back();
+        if (!cut_by_[o] || plan_.operands[o].in_place) continue;
+        const auto take = [&] { return workspace.take(most_elements(plan_.operands[o].axes, length), kernels.size, kernels.space); };
+        array.rooms.fill(take());
+        if (plan_.rooms(o) == 2) array.rooms.back() = take();
+    }
     call.flights.resize(result);
     call.parts.resize(result);
     call.made.resize(result);
@@ -293,7 +338,7 @@ void ProductRun::run(const ElementKernels& kernels, const std::vector<SourceArra
             call.error.run([&] { stay_[o]->run(kernels, call.pieces[o].array, stay[o], nullptr, kernels.zero, false, workspace); });
     }
     run_windows(call);
-    if (!cut_by_[result]) move_out(call);
+    if (!cut_by_[result]) move_out(call, {call.range, call.pieces[result].array});
     call.error.rethrow();
 }
 
@@ -306,10 +351,18 @@ std::size_t ProductRun::next_range(std::vector<std::int64_t>& range) const {
     return 0;
 }
 
-/// Runs through the windows. Where the plan streams, the inputs of a window are under way while those of the one before are multiplied.
+/// Runs through the windows. Where the plan streams, the inputs of a window are under way while those of the one before are multiplied; on
+/// a device they also arrive then, and the part of the result before leaves.
 void ProductRun::run_windows(Call& call) {
     if (plan_.windows.empty()) return multiply(call);
     const auto result = plan_.result();
+    const bool is_doubled = plan_.doubles_arrays();
+    const Queues queues(is_doubled ? call.kernels.space : nullptr);
+    std::optional<Part> made;  // of the result, and has not left
+    const auto leave = [&] {
+        if (made) move_out(call, *made);
+        made.reset();
+    };
     auto changed = plan_.windows.size();
     start_inputs(call, call.range, changed);
     for (;;) {
@@ -317,14 +370,20 @@ void ProductRun::run_windows(Call& call) {
         if (arrives(result, changed)) take_result(call);
         auto next = call.range;
         const auto moved = next_range(next);
-        if (plan_.streams && moved > 0) start_inputs(call, next, moved);
-        multiply(call);
-        if (cut_by_[result] && (moved == 0 || arrives(result, moved))) move_out(call);
+        const bool is_ahead = plan_.streams && moved > 0;
+        if (is_ahead && !is_doubled) start_inputs(call, next, moved);
+        queues.multiply([&] { multiply(call); });
+        if (is_ahead && is_doubled) start_inputs(call, next, moved);
+        leave();
+        if (cut_by_[result] && (moved == 0 || arrives(result, moved))) made = {call.range, call.pieces[result].array};
+        if (!is_doubled) leave();
         if (moved == 0) break;
         if (!plan_.streams) start_inputs(call, next, moved);
         call.range = std::move(next);
         changed = moved;
     }
+    queues.follow_products();
+    leave();
     std::fill(call.range.begin(), call.range.end(), 0);
 }
 

@@ -10,6 +10,7 @@
 #include "plan/product/product_plan.hpp"
 #include "redistribute/movement_run.hpp"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -47,6 +48,17 @@ public:
 private:
     using Block = local::OperandBlock;
     using Piece = LocalPiece;
+    /// Room for the largest part of an operand that windows cut; where the plan doubles arrays, for two that take turns.
+    struct CutArray {
+        std::array<std::byte*, 2> rooms{};
+        std::size_t turn = 0;
+        std::byte* next() { return rooms[turn ^= 1]; }
+    };
+    /// A part of the result.
+    struct Part {
+        std::vector<std::int64_t> range;  // of each window
+        const std::byte* array = nullptr;
+    };
     /// One call of run().
     struct Call {
         const ElementKernels& kernels;
@@ -57,7 +69,7 @@ private:
         std::vector<std::int64_t> range;  // of each window
         std::vector<Piece> pieces;        // of the operands
         FirstError error;
-        std::vector<std::byte*> arrays{};  // of operands that windows cut, for their largest part
+        std::vector<CutArray> arrays{};  // of operands that windows cut
         /// Of inputs that are under way.
         std::vector<std::unique_ptr<MovementRun::Flight>> flights{};
         std::vector<const MovementRun*> parts{};
@@ -78,7 +90,7 @@ private:
     void finish_inputs(Call& call, std::size_t changed);
     void run_windows(Call& call);
     void take_result(Call& call) const;
-    void move_out(Call& call);
+    void move_out(Call& call, const Part& part);
     bool is_first(const Call& call, std::size_t end) const;
     void apply_weights(const ElementKernels& kernels, std::size_t o, const Layout& layout, Piece& piece) const;
     void multiply(Call& call) const;

@@ -5,6 +5,8 @@
 #include "base/element_at.hpp"
 #include "base/first_error.hpp"
 #include "base/math.hpp"
+#include "device/device.hpp"
+#include "device/failure.hpp"
 #include "plan/movement/loops.hpp"
 #include "plan/product/pair_split.hpp"
 #include "redistribute/pair_kernels.hpp"
@@ -25,8 +27,21 @@ std::int64_t progression(const std::vector<std::int64_t>& list) {
 }
 
 /// The table for messages, which lie on the host unless MPI takes them as they are.
-const ElementKernels& for_messages(const ElementKernels& kernels) {
-    return kernels.space != nullptr && kernels.space->for_mpi ? kernels : kernels.on_host();
+const ElementKernels& for_messages(const ElementKernels& kernels) { return device::has_messages() ? kernels : kernels.on_host(); }
+
+/// Room for messages. Where something has failed on the device there may be none, but others wait for what this rank sends.
+std::byte* message_room(std::int64_t count, const ElementKernels& kernels, Workspace& workspace) {
+    const auto& messages = for_messages(kernels);
+    const auto taken = workspace.mark();
+    auto* const room = workspace.take(count, kernels.size, messages.space);
+    if (messages.space == nullptr || !device::Failure::the().any()) return room;
+    workspace.release(taken);
+    return workspace.take(count, kernels.size);
+}
+
+/// Waits until messages on a device may be sent, and received where kernels have read.
+void reach(const ElementKernels& messages) {
+    if (messages.space != nullptr && messages.space->finish != nullptr) messages.space->finish();
 }
 
 /// The movement that names the target's elements without reading anything: a scalar broadcast over all labels.
@@ -257,19 +272,21 @@ void MovementRun::end_step(Flight& flight, const ElementKernels& kernels) const 
         offset += piece.count;
     }
     ++flight.step;
-    if (!is_last_step(flight)) begin_step(flight, bytes);
+    if (is_last_step(flight)) return;
+    flight.error.run([&] { reach(for_messages(kernels)); });
+    begin_step(flight, bytes);
 }
 
 void MovementRun::start(Flight& flight, const ElementKernels& kernels, const SourceArray& from, Workspace& workspace) const {
     const auto& own = from.kernels_or(kernels);
     const auto bytes = own.size;
-    const auto* const messages = for_messages(own).space;
-    flight.send = workspace.take(relay_ ? relay_->elements() : volume().sent, bytes, messages);
-    flight.receive = workspace.take(!relay_ ? volume().received : relay_->gathers() ? 0 : relay_->most_received(), bytes, messages);
+    flight.send = message_room(relay_ ? relay_->elements() : volume().sent, own, workspace);
+    flight.receive = message_room(!relay_ ? volume().received : relay_->gathers() ? 0 : relay_->most_received(), own, workspace);
     if (*own.type != *kernels.type || own.space != kernels.space)
         flight.room = conversion_room(saturated_product(spec_.to.local_size(rank_), std::ssize(spec_.terms)), own, kernels, workspace);
     flight.error.run([&] { pack(own, from.elements, flight.send); });
     if (comm_ == nullptr) return;
+    flight.error.run([&] { reach(for_messages(own)); });
     if (!relay_)
         flight.pending =
             comm_->start(pieces(lists_.sends(), flight.send, bytes), pieces(lists_.receives(), flight.receive, bytes), flight.channel);
@@ -290,7 +307,7 @@ void MovementRun::finish(Flight& flight, const ElementKernels& kernels, const So
     const auto& own = from.kernels_or(kernels);
     const auto bytes = own.size;
     const ElementTransfer elements(own, kernels, flight.room);
-    // Messages lie on the host, one element behind the other: the kernels of the target read them as they are.
+    // Messages are one element behind the other: the kernels of the target read them as they are.
     const auto received = elements.converts() ? elements : ElementTransfer(for_messages(own), kernels, {});
     auto& error = flight.error;
     bool accumulate = true;

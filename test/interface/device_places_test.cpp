@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <random>
 #include <string>
+#include <vector>
 
 namespace arges::test {
 namespace {
@@ -61,6 +63,69 @@ TEST_F(DevicePlaces, ProductsLargerThanTheDeviceAreComputedThereInWindows) {
         EXPECT_LE(TestDevice::peak(), limit + on_its_way) << text;
         const auto got = C.gather();
         for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], whole[i], 1e-11) << text;
+    }
+}
+
+/// Statements in any order over more tensors than the device has room for: those in use come there, the others are put off.
+TEST_F(DevicePlaces, TensorsInUseComeToTheDevice) {
+    constexpr std::int64_t n = 200;
+    constexpr int count = 6;
+    const World host(MPI_COMM_WORLD, Device(DeviceKind::none));
+    const auto bytes = n * n * 8 / host.size() + 4096;
+    std::mt19937_64 random(5);
+    for (const std::int64_t rooms : {2, 3, 5}) {
+        const auto before = TestDevice::calls();
+        const World world = world_with(bytes * rooms * 4 / 3 + 4096);
+        std::vector<Tensor<double>> there, wanted;
+        for (int t = 0; t < count; ++t) {
+            there.emplace_back(world, std::vector<std::int64_t>{n, n}, Symmetry(), "T" + std::to_string(t));
+            wanted.emplace_back(host, std::vector<std::int64_t>{n, n});
+            there.back().fill_random(t);
+            wanted.back().fill_random(t);
+            EXPECT_EQ(is_on_device(there.back()), t < rooms);
+        }
+        bool have_come = false, have_gone = false;
+        std::size_t a = 0, b = 0;
+        for (int s = 0; s < 40; ++s) {
+            if (s % 4 == 0) {  // each pair of tensors for a while
+                a = random() % (count - 1);
+                b = random() % (count - 1);
+            }
+            const auto run = [&](std::vector<Tensor<double>>& tensors) {
+                tensors.back()["ij"] = 0.01 * tensors[a]["ik"] * tensors[b]["kj"];
+            };
+            run(there);
+            run(wanted);
+            for (int t = 0; t < count; ++t) {
+                have_come = have_come || (t >= rooms && is_on_device(there[t]));
+                have_gone = have_gone || (t < rooms && !is_on_device(there[t]));
+            }
+            ASSERT_LE(world.device_memory_in_use(), bytes * rooms + 4096);
+        }
+        EXPECT_TRUE(have_come);
+        EXPECT_TRUE(have_gone);
+        EXPECT_GT(TestDevice::calls(), before);
+        for (int t = 0; t < count; ++t) {
+            const auto got = there[t].gather(), whole = wanted[t].gather();
+            for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], whole[i], 1e-11) << t;
+        }
+        there.clear();
+        EXPECT_EQ(world.device_memory_in_use(), 0);
+    }
+}
+
+/// To and fro would take longer than to stay.
+TEST_F(DevicePlaces, RoundsThatDoNotFitStayWhereTheyAre) {
+    constexpr std::int64_t n = 200;
+    const World world = world_with((n * n * 8 / world_with(1).size() + 4096) * 4);  // room for three
+    std::vector<Tensor<double>> tensors;
+    for (int t = 0; t < 5; ++t) {
+        tensors.emplace_back(world, std::vector<std::int64_t>{n, n}, Symmetry(), "T" + std::to_string(t));
+        tensors.back().fill_random(t);
+    }
+    for (int s = 0; s < 12; ++s) {
+        tensors[0]["ij"] = tensors[1 + s % 4]["ik"] * tensors[1 + s % 4]["kj"];
+        for (int t = 0; t < 5; ++t) EXPECT_EQ(is_on_device(tensors[t]), t < 3) << s;
     }
 }
 

@@ -17,6 +17,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -57,10 +60,11 @@ public:
         throw refuse();
     }
 
-    void give_back(void* array, std::int64_t bytes) {
-        if (array == nothing()) return;
+    /// Behind the kernels of the current queue.
+    void give_back(void* array, std::int64_t bytes);
+
+    void take_back(void* array, std::int64_t bytes) {
         const std::lock_guard lock(mutex_);
-        taken_ -= Workspace::padded(bytes);
         auto it = free_.emplace(static_cast<std::byte*>(array) - memory_, Workspace::padded(bytes)).first;
         if (const auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
             it->second += next->second;
@@ -93,11 +97,14 @@ public:
     std::int64_t peak() const { return peak_; }
     void reset_peak() { peak_ = taken_; }
     std::int64_t calls() const { return calls_; }
-    std::int64_t free_bytes() const {
-        std::int64_t sum = 0;
-        for (const auto& [begin, length] : free_) sum += length;
-        return sum;
+    std::int64_t free_bytes() const { return size - page - taken_; }
+
+    /// MPI touches the memory.
+    void open() {
+        enter();
+        is_open_ = true;
     }
+    bool is_open() const { return is_open_; }
 
     void enter() {
         const std::lock_guard lock(mutex_);
@@ -121,13 +128,14 @@ private:
         free_[0] = size - page;
     }
     void protect(int access) {
-        if (mprotect(memory_, size, access) != 0) std::abort();
+        if (!is_open_ && mprotect(memory_, size, access) != 0) std::abort();
     }
 
     std::mutex mutex_;
     std::byte* memory_ = nullptr;
     std::map<std::int64_t, std::int64_t> free_;  // begin and length
     int running_ = 0;
+    bool is_open_ = false;
     std::int64_t taken_ = 0, peak_ = 0;
     std::int64_t calls_ = 0, failing_ = 0, allocations_ = 0, failing_allocation_ = 0;
 };
@@ -140,115 +148,175 @@ public:
     OnDevice& operator=(const OnDevice&) = delete;
 };
 
-/// Copies that are begun and run as late as they may, so that what does not wait for them is found out.
-class Link {
+/// What the host has told the device to do, in two queues. It is done as late as it may be, so that what does not wait for it is found out.
+class Queues {
 public:
-    static Link& the() {
-        static Link link;
-        return link;
+    static Queues& the() {
+        static auto* const queues = new Queues;  // arrays may be given back when the process ends
+        return *queues;
     }
-    void copy(void* to, const void* from, std::int64_t bytes) {
-        constexpr std::int64_t least_staged = 512;
+    int current() const { return current_; }
+    void use(int queue) {
         const std::lock_guard lock(mutex_);
-        const bool to_device = Device::the().has(to);
-        if (bytes >= least_staged && to_device != Device::the().has(from)) return device::staged_copy(*this, to, from, bytes, to_device);
-        run(std::ssize(begun_));
-        const OnDevice here;
-        std::memcpy(to, from, static_cast<std::size_t>(bytes));
+        current_ = queue;
     }
-    /// All of them.
-    void finish() {
+    /// What comes to the queue runs behind all of the other one. @return its number
+    void follow(int queue) {
         const std::lock_guard lock(mutex_);
-        run(std::ssize(begun_));
+        queues_[queue].begun.push_back({[] {}, queues_[1 - queue].end()});
     }
-
-    std::byte* buffer(int slot) { return buffers_[static_cast<std::size_t>(slot)].data(); }
-    static std::int64_t piece() { return buffer_bytes; }
-    void start(void* to, const void* from, std::int64_t count, int slot) { begun_.push_back({to, from, count, slot}); }
-    void wait(int slot) {
-        for (auto i = std::ssize(begun_); i-- > 0;)
-            if (begun_[static_cast<std::size_t>(i)].slot == slot) return run(i + 1);
+    /// To the current queue. @return its number there
+    std::int64_t put(std::function<void()> work) {
+        constexpr std::size_t most = 256;
+        const std::lock_guard lock(mutex_);
+        auto& queue = queues_[current_];
+        if (queue.begun.size() >= most) run(current_, queue.end());
+        queue.begun.push_back({std::move(work), 0});
+        return queue.end();
+    }
+    /// Waits for what the current queue has up to a number.
+    void wait(std::int64_t number) {
+        const std::lock_guard lock(mutex_);
+        run(current_, number);
+    }
+    void wait() { wait(std::numeric_limits<std::int64_t>::max()); }
+    /// For both.
+    void wait_for_all() {
+        const std::lock_guard lock(mutex_);
+        for (const int queue : {0, 1}) run(queue, queues_[queue].end());
     }
 
 private:
-    static constexpr std::int64_t buffer_bytes = 1000;
     struct Begun {
-        void* to;
-        const void* from;
-        std::int64_t count;
-        int slot;
+        std::function<void()> work;
+        std::int64_t behind;  // number in the other queue
     };
-    /// The first ones.
-    void run(std::int64_t count) {
-        if (count == 0) return;
+    struct Queue {
+        std::deque<Begun> begun{};
+        std::int64_t ended = 0;
+        std::int64_t end() const { return ended + std::ssize(begun); }
+    };
+    void run(int number, std::int64_t until) {
+        auto& queue = queues_[number];
+        until = std::min(until, queue.end());
+        if (queue.ended >= until) return;
         const OnDevice here;
-        for (std::int64_t i = 0; i < count; ++i) {
-            const auto& one = begun_[static_cast<std::size_t>(i)];
-            std::memcpy(one.to, one.from, static_cast<std::size_t>(one.count));
+        for (; queue.ended < until; ++queue.ended) {
+            run(1 - number, queue.begun.front().behind);
+            queue.begun.front().work();
+            queue.begun.pop_front();
         }
-        begun_.erase(begun_.begin(), begun_.begin() + count);
     }
 
     std::mutex mutex_;
-    std::array<std::array<std::byte, buffer_bytes>, 2> buffers_{};
-    std::vector<Begun> begun_;
+    int current_ = 0;
+    std::array<Queue, 2> queues_;
 };
 
-struct Kernel {
-    Kernel() {
-        Device::the().call();
-        Link::the().finish();
+void Device::give_back(void* array, std::int64_t bytes) {
+    if (array == nothing()) return;
+    {
+        const std::lock_guard lock(mutex_);
+        taken_ -= Workspace::padded(bytes);
     }
-    OnDevice here;
+    Queues::the().put([=, this] { take_back(array, bytes); });
+}
+
+/// Copies of a queue by way of two buffers of the host.
+class Link {
+public:
+    std::byte* buffer(int slot) { return buffers_[slot].data(); }
+    static std::int64_t piece() { return buffer_bytes; }
+    void start(void* to, const void* from, std::int64_t bytes, int slot) {
+        last_[slot] = Queues::the().put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
+    }
+    void wait(int slot) { Queues::the().wait(last_[slot]); }
+
+private:
+    static constexpr std::int64_t buffer_bytes = 1000;
+    std::array<std::array<std::byte, buffer_bytes>, 2> buffers_{};
+    std::array<std::int64_t, 2> last_{};
 };
 
-const MemorySpace space{.name = "the tests' device",
-                        .allocate = [](std::int64_t bytes) { return Device::the().allocate(bytes); },
-                        .free =
-                            [](void* array, std::int64_t bytes) noexcept {
-                                Link::the().finish();
-                                Device::the().give_back(array, bytes);
-                            },
-                        .copy = [](void* to, const void* from,
-                                   std::int64_t bytes) { device::Failure::the().guarded([&] { Link::the().copy(to, from, bytes); }); },
-                        .memory = [] { return DeviceMemory{.free_bytes = Device::the().free_bytes()}; }};
+void copy(void* to, const void* from, std::int64_t bytes) {
+    constexpr std::int64_t least_staged = 512;
+    static std::mutex mutex;
+    static std::array<Link, 2> links;
+    const std::lock_guard lock(mutex);
+    const bool to_device = Device::the().has(to), from_device = Device::the().has(from);
+    if (bytes >= least_staged && to_device != from_device)
+        return device::staged_copy(links[Queues::the().current()], to, from, bytes, to_device);
+    const auto size = static_cast<std::size_t>(bytes);
+    if (to_device && from_device) {
+        Queues::the().put([=] { std::memcpy(to, from, size); });
+    } else if (to_device) {
+        const std::vector<std::byte> now(static_cast<const std::byte*>(from), static_cast<const std::byte*>(from) + bytes);
+        Queues::the().put([=] { std::memcpy(to, now.data(), size); });
+    } else {
+        Queues::the().wait();
+        const OnDevice here;
+        std::memcpy(to, from, size);
+    }
+}
+
+/// Puts a kernel to the current queue.
+void start(std::function<void()> kernel) {
+    Device::the().call();
+    Queues::the().put(std::move(kernel));
+}
+
+const MemorySpace space{
+    .name = "the tests' device",
+    .allocate = [](std::int64_t bytes) { return Device::the().allocate(bytes); },
+    .free = [](void* array, std::int64_t bytes) noexcept { Device::the().give_back(array, bytes); },
+    .copy = [](void* to, const void* from, std::int64_t bytes) { device::Failure::the().guarded([&] { test::copy(to, from, bytes); }); },
+    .memory = [] { return DeviceMemory{.free_bytes = Device::the().free_bytes()}; },
+    .wait = [] { Queues::the().wait_for_all(); },
+    .use_queue = [](int queue) { Queues::the().use(queue); },
+    .follow = [](int queue) { Queues::the().follow(queue); },
+    .finish = [] { Queues::the().wait(); }};
 
 /// The device's kernels (src/device) in loops: see device/machine.hpp.
 struct Loops {
     static const MemorySpace& space() { return test::space; }
+    static int queue() { return Queues::the().current(); }
     static bool has(const void* array) { return Device::the().has(array); }
     template <class F>
     static void blocks(std::int64_t count, const F& f) {
-        const Kernel here;
-        for (std::int64_t block = 0; block < count; ++block)
-            for (int thread = 0; thread < device::threads; ++thread) f(block, thread);
+        start([=] {
+            for (std::int64_t block = 0; block < count; ++block)
+                for (int thread = 0; thread < device::threads; ++thread) f(block, thread);
+        });
     }
     template <class N, class F>
     static void tiles(std::int64_t count, const F& f) {
-        const Kernel here;
-        std::vector<N> tile(device::tile_elements);
-        for (std::int64_t block = 0; block < count; ++block) {
-            for (int thread = 0; thread < device::threads; ++thread) f.load(block, thread, tile.data());
-            for (int thread = 0; thread < device::threads; ++thread) f.store(block, thread, tile.data());
-        }
+        start([=] {
+            std::vector<N> tile(device::tile_elements);
+            for (std::int64_t block = 0; block < count; ++block) {
+                for (int thread = 0; thread < device::threads; ++thread) f.load(block, thread, tile.data());
+                for (int thread = 0; thread < device::threads; ++thread) f.store(block, thread, tile.data());
+            }
+        });
     }
     template <class F>
     static void trees(std::int64_t groups, const F& f) {
-        const Kernel here;
-        std::vector<typename F::Value> values(device::threads);
-        for (std::int64_t group = 0; group < groups; ++group) {
-            for (int thread = 0; thread < device::threads; ++thread) values[thread] = f.partial(group, thread, device::threads);
-            for (int width = device::threads / 2; width > 0; width /= 2)
-                for (int thread = 0; thread < width; ++thread) values[thread] = f.add(values[thread], values[thread + width]);
-            f.store(group, values[0]);
-        }
+        start([=] {
+            std::vector<typename F::Value> values(device::threads);
+            for (std::int64_t group = 0; group < groups; ++group) {
+                for (int thread = 0; thread < device::threads; ++thread) values[thread] = f.partial(group, thread, device::threads);
+                for (int width = device::threads / 2; width > 0; width /= 2)
+                    for (int thread = 0; thread < width; ++thread) values[thread] = f.add(values[thread], values[thread + width]);
+                f.store(group, values[0]);
+            }
+        });
     }
     template <class T>
     static void multiply(const device::MatrixProducts<T>& x) {
-        const Kernel here;
-        for (std::int64_t i = 0; i < x.count; ++i)
-            local::gemm<T>({x.m, x.n, x.k}, x.alpha, {x.a + i * x.step_a, x.lda, x.a_transposed},
-                           {x.b + i * x.step_b, x.ldb, x.b_transposed}, x.beta, {x.c + i * x.step_c, x.ldc, false});
+        start([=] {
+            for (std::int64_t i = 0; i < x.count; ++i)
+                local::gemm<T>({x.m, x.n, x.k}, x.alpha, {x.a + i * x.step_a, x.lda, x.a_transposed},
+                               {x.b + i * x.step_b, x.ldb, x.b_transposed}, x.beta, {x.c + i * x.step_c, x.ldc, false});
+        });
     }
 };
 
@@ -262,16 +330,17 @@ const device::Tables& tables() {
 
 }  // namespace
 
-void use_test_device() {
+void use_test_device(bool messages) {
     is_default = true;
-    device::replace_cuda(&tables(), true);
+    if (messages) Device::the().open();
+    device::replace_cuda(&tables(), true, messages);
 }
 
-TestDevice::TestDevice() { device::replace_cuda(&tables(), is_default); }
+TestDevice::TestDevice() { device::replace_cuda(&tables(), is_default, Device::the().is_open()); }
 TestDevice::~TestDevice() {
     fail_at(0);
     fail_allocation_at(0);
-    if (!is_default) device::replace_cuda(nullptr, false);
+    if (!is_default) device::replace_cuda(nullptr, false, false);
 }
 void TestDevice::fail_at(std::int64_t call) { Device::the().fail_at(call); }
 void TestDevice::fail_allocation_at(std::int64_t call) { Device::the().fail_allocation_at(call); }

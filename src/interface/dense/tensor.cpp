@@ -85,7 +85,9 @@ TensorState::TensorState(const ElementKernels& element, World handle, Layout sha
             element.fill(bytes.data(), local, zero);
     }
     held_ = needed;
+    last_use = world->last_use();
     world->hold(held_, on_device);
+    if (on_device) world->comes_to_device(this);
 }
 
 std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, const World& world, const std::function<Layout()>& layout,

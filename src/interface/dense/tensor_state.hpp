@@ -58,7 +58,10 @@ public:
     /// every rank
     static std::shared_ptr<TensorState> make(const ElementKernels& kernels, const World& world, const std::function<Layout()>& layout,
                                              std::string name);
-    ~TensorState() override { world->hold(-held_, on_device); }
+    ~TensorState() override {
+        world->hold(-held_, on_device);
+        if (on_device) world->leaves_device(this);
+    }
 
     /// Takes over elements that lie in another layout. The account is the same on all ranks. Local.
     void relocate(Layout where, Buffer<std::byte> elements) {
@@ -75,16 +78,30 @@ public:
         bytes = Buffer<std::byte>(elements.size(), kernels->space);
         copy_array(bytes.data(), elements.data(), elements.size(), space);
     }
+    /// Takes over the same elements in the other memory, which has room for them. Local.
+    void put(bool there, Buffer<std::byte> elements) {
+        world->hold(-held_, on_device);
+        world->hold(held_, there);
+        there ? world->comes_to_device(this) : world->leaves_device(this);
+        on_device = there;
+        kernels = there ? &world->kernels(*kernels) : &kernels->on_host();
+        bytes = std::move(elements);
+        crosses = false;
+    }
+    /// Bytes on a rank, as the world accounts for them.
+    std::int64_t held() const { return held_; }
     /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Free without hermitian nodes. Local.
     void keep_real();
     const Layout& shape() const { return layout; }
     /// Elements on this rank; none in a dry run.
     std::int64_t count() const { return bytes.size() / kernels->size; }
 
-    const bool on_device;  // in a dry run of a machine with a device kernels are those of the host
+    bool on_device;  // in a dry run of a machine with a device kernels are those of the host
     Layout layout;
     Buffer<std::byte> bytes;  // of the elements on this rank; empty in a dry run
     bool stays = false;       // the caller has the address of the elements
+    bool crosses = false;     // it lies on the host, and a step on the device has copied it
+    std::int64_t last_use = 0;  // number of the last statement that used it, see WorldState::next_use()
 
 private:
     std::int64_t held_ = 0;

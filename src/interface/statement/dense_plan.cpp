@@ -198,6 +198,30 @@ std::vector<const PreparedTerm*> DensePlan::running() const {
     return result;
 }
 
+std::vector<TensorState*> DensePlan::tensors() const {
+    std::vector<TensorState*> result{&output};
+    for (const auto& term : right)
+        for (const auto& factor : term.factors)
+            if (std::ranges::find(result, factor.tensor.get()) == result.end()) result.push_back(factor.tensor.get());
+    return result;
+}
+
+std::vector<TensorState*> DensePlan::crossing() const {
+    std::vector<TensorState*> result;
+    const auto add = [&](TensorState& tensor) {
+        if (!tensor.on_device && world.device().computes(*tensor.kernels)) result.push_back(&tensor);
+    };
+    for (std::size_t i = 0; i < terms.size(); ++i)
+        for (const auto& step : terms[i].prepared->plan().steps) {
+            const auto* const product = step.product();
+            if (product == nullptr || !product->spec.on_device) continue;
+            for (const std::size_t n : step.inputs)
+                if (n < right[i].factors.size()) add(*right[i].factors[n].tensor);
+            if (step.output == output_operand) add(output);
+        }
+    return result;
+}
+
 /// How often ranks agree: on the statement, and where one of them may fail alone on what has become of it. The same on all ranks.
 int DensePlan::agreements() const {
     std::int64_t elements = output.shape().max_local_size();

@@ -37,6 +37,10 @@ public:
     std::int64_t kept_lists() const;
     /// The terms that are to run.
     std::vector<const PreparedTerm*> running() const;
+    /// The output and the factors, each once.
+    std::vector<TensorState*> tensors() const;
+    /// Those of them on the host that steps on the device copy.
+    std::vector<TensorState*> crossing() const;
     /// How often ranks agree: on the statement, and where one of them may fail alone on what has become of it. The same on all ranks.
     int agreements() const;
 

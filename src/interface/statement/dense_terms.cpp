@@ -3,10 +3,12 @@
 #include "base/first_error.hpp"
 #include "base/math.hpp"
 #include "base/overloaded.hpp"
+#include "interface/dense/device_places.hpp"
 #include "interface/statement/check_labels.hpp"
 #include "interface/statement/step_trace.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace arges {
@@ -224,9 +226,16 @@ private:
 }  // namespace
 
 std::int64_t run_dense_terms(const StatementArguments& statement) {
-    DensePlan plan(statement);
-    plan.make();
-    return DenseRun(plan).run();
+    auto plan = std::make_unique<DensePlan>(statement);
+    plan->make();
+    auto& world = plan->world;
+    const auto used = plan->tensors();
+    if (bring_to_device(world, used)) {
+        plan = std::make_unique<DensePlan>(statement);
+        plan->make();
+    }
+    note_use(world, used, plan->crossing());
+    return DenseRun(*plan).run();
 }
 
 }  // namespace arges

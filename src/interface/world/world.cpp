@@ -11,6 +11,7 @@
 #include "interface/world/world_state.hpp"
 #include "local/contract.hpp"
 #include "plan/product/estimate_cost.hpp"
+#include "redistribute/device_messages.hpp"
 #include "topology/unfold.hpp"
 
 #include <omp.h>
@@ -105,7 +106,16 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const
     local_ = {communicator_->maximum(omp_get_max_threads())};
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
     memory_limit_ = communicator_->minimum(limit);
-    if (device_.kind() != DeviceKind::none) take_device_memory(on ? on->memory_limit : 0);
+    if (device_.kind() == DeviceKind::none) return;
+    take_device_memory(on ? on->memory_limit : 0);
+    find_where_messages_lie();
+}
+
+void WorldState::find_where_messages_lie() {
+    bool may_be_there = false;
+    agree([&] { may_be_there = size_ > 1 && device_messages_option() && device::may_have_messages(); });
+    const bool all = communicator_->minimum(may_be_there ? 1 : 0) == 1;
+    device::set_messages(all && messages_arrive_on_device(*communicator_, device_.kernels(element_kernels<double>())));
 }
 
 void WorldState::take_device_memory(std::int64_t limit) {

@@ -20,11 +20,13 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace arges {
 
 class PreparedSparseStep;
 class PreparedTerm;
+class TensorState;
 class Trace;
 
 /// Communicator, torus, memory accounts, and what is kept between statements: layouts, plans, workspace.
@@ -60,6 +62,14 @@ public:
     const WorldDevice& device() const { return device_; }
     /// The table of kernels that new dense tensors of these elements have, and that statements compute with.
     const ElementKernels& kernels(const ElementKernels& elements) const { return device_.kernels(elements); }
+
+    /// Tensors that lie on the device, those of this rank; another one may have more or fewer.
+    const std::vector<TensorState*>& on_device() const { return on_device_; }
+    void comes_to_device(TensorState* tensor) { on_device_.push_back(tensor); }
+    void leaves_device(const TensorState* tensor) { std::erase(on_device_, tensor); }
+    /// Numbers statements of dense tensors, the same on all ranks.
+    std::int64_t next_use() { return ++uses_; }
+    std::int64_t last_use() const { return uses_; }
 
     /// The one copy of a layout; equal layouts get the same address. Local.
     Layout intern(Layout layout);
@@ -150,9 +160,12 @@ private:
     void take_topology(const Torus& given, std::int64_t ranks_per_node);
     /// @param limit  what this rank was given; 0: nothing
     void take_device_memory(std::int64_t limit);
+    void find_where_messages_lie();
 
     std::optional<Communicator> communicator_;
     WorldDevice device_;
+    std::vector<TensorState*> on_device_;
+    std::int64_t uses_ = 0;
     std::int64_t size_ = 1, rank_ = 0;
     Torus torus_;
     std::vector<RankGrid> grids_;

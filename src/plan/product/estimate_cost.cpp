@@ -110,13 +110,13 @@ double preparing_seconds(const Movement& movement, const MachineModel& machine) 
 }
 
 CostModel::CostModel(const ProductPlan& unmapped, const MachineModel& machine)
-    : axes_(unmapped.axes), machine_(machine), element_bytes_(unmapped.spec.element_bytes),
+    : axes_(unmapped.axes), machine_(machine), on_device_(unmapped.spec.on_device), element_bytes_(unmapped.spec.element_bytes),
       flops_per_product_(unmapped.spec.flops_per_product() * (unmapped.spec.factors.size() == 1 ? 0.5 : 1)) {
     for (std::size_t o = 0; o < unmapped.operands.size(); ++o) {
         operands_.push_back(unmapped.operands[o].axes);
         crosses_.push_back(unmapped.spec.crosses(unmapped.tensor(o)));
     }
-    if (unmapped.spec.on_device) call_seconds_ = machine.device.value_or(DeviceRates()).call_seconds;
+    if (on_device_) call_seconds_ = machine.device.value_or(DeviceRates()).call_seconds;
     for (const auto& step : unmapped.chain) {
         LocalSpace space{unmapped.iteration_axes(step), unmapped.axes_of_node(step.first), {}, step.axes, step.buffer >= 0};
         if (step.second != LocalProduct::no_second) space.second = unmapped.axes_of_node(step.second);
@@ -178,7 +178,12 @@ RankWork CostModel::work(const Candidate& candidate) const {
     return work;
 }
 
-double CostModel::memory(const Candidate& candidate) const {
+double CostModel::hidden_seconds(const RankWork& work, const Candidate& candidate) const {
+    if (!doubles_arrays(candidate)) return 0;
+    return most_hidden(work) * (1 - 1 / static_cast<double>(window_count(candidate.windows)));  // nothing is multiplied before the first
+}
+
+double CostModel::memory(const Candidate& candidate, int rooms) const {
     std::vector<double> cut;
     if (!candidate.windows.empty()) cut = candidate.length;
     for (const auto& window : candidate.windows) cut[window.axis] = std::ceil(cut[window.axis] / static_cast<double>(window.count));
@@ -188,9 +193,10 @@ double CostModel::memory(const Candidate& candidate) const {
         if (space.has_buffer) working += block_size(space.result, length);
     for (std::size_t o = 0; o < candidate.operands.size(); ++o) {
         if (candidate.operands[o].in_place) continue;
-        working += block_size(operands_[o], length);
+        const bool is_cut = parts(candidate, o).fastest.has_value();
+        working += block_size(operands_[o], length) * (is_cut ? rooms : 1);
         const double in_parts = 2 * candidate.operands[o].moved.words / static_cast<double>(parts(candidate, o).parts);
-        messages = candidate.streams ? messages + in_parts : std::max(messages, in_parts);
+        messages = candidate.is_streamed() ? messages + in_parts : std::max(messages, in_parts);
     }
     return (working + messages) * element_bytes_;
 }

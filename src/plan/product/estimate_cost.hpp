@@ -31,7 +31,8 @@ struct Candidate {
     std::vector<Operand> operands;
     double out_of_order = 0;  ///< elements of operands in place that products read in another order than they lie
     std::vector<Window> windows;
-    bool streams = false;
+    bool streams = false;  ///< where there are windows
+    bool is_streamed() const { return streams && !windows.empty(); }
 };
 
 /// Prices candidates of one product.
@@ -42,9 +43,16 @@ public:
 
     /// Modelled seconds: what all estimates, bounds and rankings are made of.
     double seconds(const RankWork& work) const { return work.multiplying + work.sending + copying_seconds(work.copied); }
-    double seconds(const Candidate& candidate) const { return seconds(work(candidate)); }
+    double seconds(const Candidate& candidate) const {
+        const auto own = work(candidate);
+        return seconds(own) - hidden_seconds(own, candidate);
+    }
+    /// A lower bound, whether windows hide a part of it or not.
+    double least_seconds(const RankWork& work) const { return seconds(work) - (on_device_ ? most_hidden(work) : 0); }
     /// Bytes of working copies and messages on the busiest rank, also where they are too many for an integer.
-    double memory(const Candidate& candidate) const;
+    double memory(const Candidate& candidate) const { return memory(candidate, doubles_arrays(candidate) ? 2 : 1); }
+    /// With so many rooms for parts of an operand.
+    double memory(const Candidate& candidate, int rooms) const;
     /// Both, with what they are made of.
     PlanCost cost(const Candidate& candidate) const;
     /// The same, if pairs are read by rows.
@@ -69,6 +77,10 @@ private:
         bool has_buffer;
     };
     RankWork work(const Candidate& candidate) const;
+    /// Seconds of products during which parts of operands come and go, see ProductPlan::doubles_arrays().
+    double most_hidden(const RankWork& work) const { return std::min(work.multiplying, work.sending + copying_seconds(work.copied)); }
+    double hidden_seconds(const RankWork& work, const Candidate& candidate) const;
+    bool doubles_arrays(const Candidate& candidate) const { return on_device_ && candidate.is_streamed(); }
     double moving_seconds(const Candidate& candidate, std::size_t o, const WindowParts& parts) const;
     WindowParts parts(const Candidate& candidate, std::size_t o) const { return window_parts(candidate.windows, axes_, o); }
 
@@ -77,7 +89,8 @@ private:
     std::vector<LocalSpace> spaces_;
     std::vector<std::vector<int>> operands_;
     std::vector<bool> crosses_;  // by operand: it lies in another memory
-    double call_seconds_ = 0;    // of a kernel on the device
+    bool on_device_;
+    double call_seconds_ = 0;  // of a kernel on the device
     double element_bytes_, flops_per_product_, useful_products_ = 0;
 };
 

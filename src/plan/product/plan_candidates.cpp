@@ -101,7 +101,7 @@ double PlanCandidates::least_seconds(const Mapped& axes) {
     moved.words *= least;
     work.sending = model_.sending_seconds(moved) / runs;
     work.copied /= runs;
-    return model_.seconds(work);
+    return model_.least_seconds(work);
 }
 
 /// Scales the smallest operand of each axis that needs weights.
@@ -133,6 +133,7 @@ GridCandidate PlanCandidates::placed(Mapped axes, bool may_copy) {
     GridCandidate candidate;
     candidate.axes = std::move(axes);
     candidate.may_copy = may_copy;
+    candidate.streams = plan_.spec.on_device;  // the host looks for room when windows are known
     candidate.operands.resize(plan_.operands.size());
     candidate.length.reserve(candidate.axes.size());
     candidate.grid_lengths.reserve(candidate.axes.size());
@@ -307,7 +308,7 @@ GridCandidate PlanCandidates::candidate(Mapped axes) {
 bool PlanCandidates::cut_once(GridCandidate& candidate) const {
     Candidate trial = candidate;
     auto best = candidate.windows;
-    const double memory = model_.memory(candidate), seconds = model_.seconds(candidate);
+    const double memory = model_.memory(candidate, 1), seconds = model_.seconds(candidate);  // the first cut may not save second rooms
     double most_saved = 0;
     for (const bool contracted : {true, false})
         for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
@@ -328,7 +329,7 @@ bool PlanCandidates::cut_once(GridCandidate& candidate) const {
             // Summed axes run fastest, so that a part of the result is complete before the next one begins.
             std::stable_partition(trial.windows.begin(), trial.windows.end(),
                                   [&](const auto& w) { return plan_.axes[w.axis].is_contracted(); });
-            const double less = memory - model_.memory(trial);
+            const double less = memory - model_.memory(trial, 1);
             const double saved = less / std::max(model_.seconds(trial) - seconds, options_.machine.message_seconds);
             if (less <= 0 || saved <= most_saved) continue;
             most_saved = saved;
@@ -385,7 +386,7 @@ ProductPlan PlanCandidates::plan(const GridCandidate& candidate) {
     for (std::size_t i = 0; i < weighted_axes_.size(); ++i) plan.weighted[weighted_axes_[i]] = candidate.weighted[i];
     plan.weight = candidate.weight;
     plan.windows = candidate.windows;
-    plan.streams = candidate.streams;
+    plan.streams = candidate.is_streamed();
     plan.cost = model_.cost(candidate);
     if (plan.spec.output_is_free)
         if (const auto there = scattered(candidate.axes, result())) plan.spec.output.layout = layout_of(result(), *there);
@@ -419,28 +420,33 @@ void PlanCandidates::set_stages(ProductPlan& plan, const GridCandidate& candidat
 
 ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {
     auto result = plan(candidate);
+    const auto take_windows = [&] {
+        result.windows = candidate.windows;
+        result.streams = candidate.is_streamed();
+        result.cost = model_.cost(candidate);
+    };
+    const auto& spec = plan_.spec;
+    bool looks_further = spec.on_device && (spec.crosses(spec.output) || std::any_of(spec.factors.begin(), spec.factors.end(),
+                                                                                    [&](const auto& f) { return spec.crosses(f); }));
     if (workspace_bound(result, options_) > options_.memory_limit) {
         if (candidate.copies) {
             candidate = placed(candidate.axes, false);
             result = plan(candidate);
         }
         const WorkspaceOfCuts workspace(result, options_.local);
-        while (workspace(result) > options_.memory_limit && cut_once(candidate)) {
-            result.windows = candidate.windows;
-            result.cost = model_.cost(candidate);
-        }
-        // Ranges that are all equally long may take less time than fewer that are not.
-        for (auto further = candidate; !further.windows.empty() && cut_once(further);)
-            if (model_.seconds(further) < model_.seconds(candidate)) {
-                candidate = further;
-                result.windows = candidate.windows;
-                result.cost = model_.cost(candidate);
-            }
-        result.move_whole_inputs_only();
+        while (workspace(result) > options_.memory_limit && cut_once(candidate)) take_windows();
+        looks_further = looks_further || !candidate.windows.empty();
     }
+    // Ranges that are all equally long may take less time than fewer that are not; on a device more of them come and go during products.
+    for (auto further = candidate; looks_further && cut_once(further);)
+        if (model_.seconds(further) < model_.seconds(candidate)) {
+            candidate = further;
+            take_windows();
+        }
     if (candidate.windows.empty()) return result;
+    result.move_whole_inputs_only();
     // Inputs are under way during products where their messages have room beside each other.
-    if (plan_.grid.ranks() > 1) {
+    if (plan_.grid.ranks() > 1 && !candidate.streams) {
         auto streamed = result;
         streamed.streams = candidate.streams = true;
         streamed.cost = model_.cost(candidate);

@@ -97,7 +97,7 @@ struct ProductPlan {
     std::optional<PairRows> rows;                 ///< set: the local product is one over rows, the axes are on no torus dimension
     std::vector<std::vector<RelayStage>> stages;  ///< by operand: of its movement, see Movement; empty: of none
     std::vector<Window> windows;                  ///< the first runs fastest; empty: everything is gathered at once
-    bool streams = false;                         ///< the inputs of a window are under way while those of the one before are multiplied
+    bool streams = false;                         ///< see doubles_arrays(); inputs of a window come while those before are multiplied
     std::vector<int> weighted;                    ///< per axis: the factor whose working copy is scaled by orbit sizes, or -1
     double weight = 1;                            ///< constant orbit size of summed axes, and sign
     /// Per input: where the tensor should stay after this product, if the same product would then move less. Each rank has these
@@ -120,6 +120,11 @@ struct ProductPlan {
     std::optional<std::size_t> window_that_cuts(std::size_t o) const { return window_parts(windows, axes, o).fastest; }
     /// What windows cut is never in a rank's copy as a whole: such inputs stay where they were.
     void move_whole_inputs_only();
+    /// On a device the inputs of a window arrive while those of the one before are multiplied, and the part of the result before leaves;
+    /// on the host their messages are under way.
+    bool doubles_arrays() const { return streams && spec.on_device; }
+    /// Rooms for parts of an operand that are not in place.
+    std::int64_t rooms(std::size_t o) const { return doubles_arrays() && window_that_cuts(o) ? 2 : 1; }
     /// Distinct parts into which the windows cut an operand.
     std::int64_t parts(std::size_t o) const { return window_parts(windows, axes, o).parts; }
     /// How often each of them moves.

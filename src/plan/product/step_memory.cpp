@@ -75,7 +75,7 @@ private:
     std::int64_t kept_ = 0, passing_ = 0, building_ = 0, messages_ = 0;
 };
 
-/// Elements of an operand's copy on the busiest rank, in one window.
+/// Elements of a room for an operand's copy on the busiest rank, in one window.
 std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
     const auto& working = plan.operands[o];
     if (!plan.window_that_cuts(o)) return working.layout.max_local_size();
@@ -104,7 +104,7 @@ std::int64_t workspace_of(const ProductPlan& plan, std::int64_t messages, const 
     std::int64_t arrays = 0, estimated = 0;  // elements; the planner's estimate has both
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (plan.operands[o].in_place) continue;
-        arrays += copied_elements(plan, o);
+        arrays += plan.rooms(o) * copied_elements(plan, o);
         const auto in_parts = 2 * plan.cost.words[o] / (plan.repetitions(o) * plan.parts(o));
         estimated = plan.streams ? estimated + in_parts : std::max(estimated, in_parts);
     }

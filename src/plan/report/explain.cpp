@@ -39,7 +39,9 @@ std::string windows_text(const StepReport& step) {
     if (panels > 1) text += "  for lack of memory: recursive SUMMA in " + std::to_string(panels) + " panels:" + summed + "\n";
     if (slices > 1)
         text += "  for lack of memory in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
-    if (step.streams) text += "  what a window needs is under way while the one before is multiplied\n";
+    if (step.streams)
+        text += step.place == "device" ? "  parts of operands come and go while others are multiplied\n"
+                                       : "  what a window needs is under way while the one before is multiplied\n";
     return text;
 }
 
