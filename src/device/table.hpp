@@ -6,6 +6,7 @@
 #include "device/nonzeros.hpp"
 #include "device/products.hpp"
 #include "device/reductions.hpp"
+#include "device/sparse_loop.hpp"
 #include "local/transfer.hpp"
 
 namespace arges::device {
@@ -60,7 +61,7 @@ private:
         k.reductions = &own_reductions;
         Guards<K, &kernels_>::template put<&K::fill, &K::scale, &K::divide, &K::make_real, &K::convert, &K::transfer, &K::transfer_listed,
                                            &K::contract, &K::reduce, &K::count_nonzero, &K::scale_along, &K::multiply_rows, &K::split_pair,
-                                           &K::unpack_pair, &K::sum_nonzeros, &K::fit_nonzeros>(k);
+                                           &K::unpack_pair, &K::multiply_nonzeros, &K::sum_nonzeros, &K::fit_nonzeros>(k);
         return k;
     }
 
@@ -143,6 +144,7 @@ private:
             if (on_host(from, to)) return host_->unpack_pair(pair, from, to, alpha, conjugate, accumulate);
             device::unpack_pair<M>(pair, from, to, number(alpha), conjugate, accumulate);
         };
+        k.multiply_nonzeros = multiply_nonzeros<M, N>;
         if constexpr (!is_complex<N>) {
             k.sum_nonzeros = sum_nonzeros<M, N>;
             k.fit_nonzeros = fit_nonzeros<M, N>;

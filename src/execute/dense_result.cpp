@@ -55,7 +55,7 @@ void* DenseResult::begin(const ElementKernels& kernels, const void* beta, void* 
             kernels.scale(result, count, beta);
         if (!rows_) return result;
     }
-    void* const sums_here = workspace.take(sums(), kernels.size);
+    void* const sums_here = workspace.take(sums(), kernels.size, kernels.space);
     kernels.fill(sums_here, sums(), kernels.zero);
     return sums_here;
 }
@@ -68,7 +68,8 @@ void DenseResult::finish(const ElementKernels& kernels, const void* beta, void* 
 void DenseResult::add_need(WorkspaceNeed& need, std::int64_t element_bytes) const {
     if (!move_ && !rows_) return;
     need.add(sums(), element_bytes);
-    need.add_movement(move_ ? move_->workspace_bytes(element_bytes) : rows_->workspace_bytes(element_bytes));
+    need.add_movement(move_ ? move_->workspace_bytes(element_bytes)
+                            : rows_->workspace_bytes(element_bytes, need.on_device() ? element_bytes : 0));
 }
 
 }  // namespace arges

@@ -28,7 +28,7 @@ public:
     std::vector<std::int64_t> set_rows(const SparseStep& step, const std::vector<int>& in_row, const IndexColumns& rows,
                                        InspectionMemory& memory);
 
-    /// Where sums are to be made: zeros, or the result, times beta. Local.
+    /// Where sums are to be made, in the memory of the kernels: zeros, or the result, times beta. Local.
     void* begin(const ElementKernels& kernels, const void* beta, void* result, Workspace& workspace) const;
     /// Brings the sums to the result. Collective.
     void finish(const ElementKernels& kernels, const void* beta, void* sums, void* result, Workspace& workspace) const;
@@ -38,6 +38,8 @@ public:
     std::int64_t sent() const { return (move_ ? move_->volume().sent : 0) + (rows_ ? rows_->received() : 0); }
     std::int64_t list_bytes() const { return (move_ ? move_->list_bytes() : 0) + (rows_ ? rows_->list_bytes() : 0); }
     void add_need(WorkspaceNeed& need, std::int64_t element_bytes) const;
+    /// Sums that are made elsewhere than in the result.
+    std::int64_t apart() const { return move_ || rows_ ? sums() : 0; }
 
 private:
     std::int64_t sums() const { return rows_ ? rows_->size() : sums_.local_size(rank_); }

@@ -95,17 +95,15 @@ std::int64_t DenseRows::workspace_bytes(std::int64_t element_bytes, std::int64_t
 void DenseRows::run(const ElementKernels& kernels, const SourceArray& from, void* to, bool conjugate, Workspace& workspace) const {
     const auto me = comm_->rank();
     const auto& own = from.kernels_or(kernels);
-    const bool converts = &own != &kernels;
+    const bool converts = *own.type != *kernels.type, stays = !converts && kernels.space == nullptr;  // where messages arrive
     const auto bytes = row_size_ * own.size;
     const Workspace::Scope scope(workspace);
     std::byte *packed = nullptr, *arrived = static_cast<std::byte*>(to);
     ConversionRoom room;
     comm_->agree([&] {
         packed = workspace.take(this->packed(), own.size);
-        if (converts) {
-            arrived = workspace.take(size(), own.size);
-            room = conversion_room(size(), own, kernels, workspace);
-        }
+        if (!stays) arrived = workspace.take(size(), own.size);
+        if (converts) room = conversion_room(size(), own.on_host(), kernels, workspace);
         std::vector<std::int64_t> places(from_.size());
         for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<std::int64_t>(r) * row_size_;
         auto axes = row_axes(true);
@@ -127,17 +125,24 @@ void DenseRows::run(const ElementKernels& kernels, const SourceArray& from, void
         received += receives_[r];
     }
     comm_->exchange(out, in);
-    if (!converts) return;
+    if (stays) return;
+    if (!converts) return copy_array(to, arrived, size() * kernels.size, kernels.space);
     const local::TransferAxis all[] = {{.count = size(), .from_stride = 1, .to_stride = 1}};
-    comm_->agree([&] { ElementTransfer(own, kernels, room).along(all, arrived, to, nullptr, {.conjugate = conjugate}); });
+    comm_->agree([&] { ElementTransfer(own.on_host(), kernels, room).along(all, arrived, to, nullptr, {.conjugate = conjugate}); });
 }
 
 void DenseRows::add(const ElementKernels& kernels, const void* rows, void* to, Workspace& workspace) const {
     const auto bytes = row_size_ * kernels.size;
     const Workspace::Scope scope(workspace);
     std::byte* arrived = nullptr;
-    comm_->agree([&] { arrived = workspace.take(packed(), kernels.size); });
-    const auto* const own = static_cast<const std::byte*>(rows);
+    const auto* own = static_cast<const std::byte*>(rows);
+    comm_->agree([&] {
+        arrived = workspace.take(packed(), kernels.size);
+        if (kernels.space == nullptr) return;
+        auto* const here = workspace.take(size(), kernels.size);
+        copy_array(here, rows, size() * kernels.size, kernels.space);
+        own = here;
+    });
     std::vector<Piece> out, in;
     std::int64_t sent = 0, received = 0;
     for (std::size_t r = 0; r < sends_.size(); ++r) {

@@ -35,13 +35,14 @@ public:
     /// Elements that this rank sends to others. add() sends what run() receives.
     std::int64_t sent() const { return std::ssize(from_) * row_size_ - own_ * row_size_; }
     std::int64_t received() const { return size() - own_ * row_size_; }
-    /// Bytes of workspace of run(), and of add(). @param from_bytes  of the tensor's elements, if they are converted; else 0
+    /// Bytes of workspace on the host of run(), and of add(). @param from_bytes  of the tensor's elements, if they are converted, or lie or
+    /// arrive on a device; else 0
     std::int64_t workspace_bytes(std::int64_t element_bytes, std::int64_t from_bytes = 0) const;
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
     std::int64_t list_bytes() const { return (from_.size() + sends_.size() + receives_.size()) * sizeof(std::int64_t); }
 
     /// Brings the rows. Collective. @param from the tensor's elements on this rank; they are converted where they arrive, if they have
-    /// another type  @param to room for size() elements
+    /// another type  @param to room for size() elements in the memory of the kernels
     void run(const ElementKernels& kernels, const SourceArray& from, void* to, bool conjugate, Workspace& workspace) const;
     /// The way back: adds the rows to the tensor's elements, those of lower ranks first. Collective. The layout has no copies.
     void add(const ElementKernels& kernels, const void* rows, void* to, Workspace& workspace) const;

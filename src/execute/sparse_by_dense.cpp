@@ -135,16 +135,18 @@ std::int64_t DenseFactor::stride(int label) const { return stride_along(labels_,
 
 const void* DenseFactor::brought(const ElementKernels& kernels, const SourceArray& from, bool conjugate, Workspace& workspace,
                                  FirstError& error) const {
-    if (!rows_ && !move_ && !conjugate) return from.elements;
+    if (lies_there(kernels, from, conjugate)) return from.elements;
     void* array = nullptr;
-    agree(comm_, [&] { array = workspace.take(size(), kernels.size); });
+    agree(comm_, [&] { array = workspace.take(size(), kernels.size, kernels.space); });
     error.run([&] {
         if (rows_)
             rows_->run(kernels, from, array, conjugate, workspace);
         else if (move_)
             move_->run(kernels, from, array, nullptr, kernels.zero, conjugate, workspace);
-        else
+        else if (conjugate)
             kernels.transfer_listed({.count = size()}, from.elements, array, nullptr, {.conjugate = true});
+        else
+            copy_array(array, from.elements, size() * kernels.size, kernels.space);
     });
     return array;
 }
@@ -153,7 +155,8 @@ void DenseFactor::add_need(WorkspaceNeed& need, std::int64_t element_bytes, bool
     if (!move_ && !rows_ && !conjugated) return;
     need.add(size(), element_bytes);
     if (move_) need.add_movement(move_->workspace_bytes(element_bytes));
-    if (rows_) need.add_movement(rows_->workspace_bytes(element_bytes, from_bytes_));
+    const auto from_bytes = from_bytes_ == 0 && need.on_device() ? element_bytes : from_bytes_;
+    if (rows_) need.add_movement(rows_->workspace_bytes(element_bytes, from_bytes));
 }
 
 SparseByDense::SparseByDense(const SparseStep& step, const SparseStepPlan& plan, const std::vector<ArrivedNonzeros>& operands,
@@ -288,29 +291,65 @@ IndexColumns SparseByDense::indices(const ArrivedNonzeros& nonzeros, const Label
     return result;
 }
 
-void SparseByDense::multiply(const ElementKernels& kernels, const std::vector<const std::byte*>& values, const StepElements& elements,
-                             const void* alpha, void* result, Workspace& workspace) const {
+local::SparseLoop SparseByDense::loop() const {
     local::SparseLoop loop;
     loop.runs = std::ssize(start_) - 1;
     loop.start = start_.data();
     loop.target = out_ ? targets_.data() : nullptr;
     loop.result_step = loops_;
-    loop.values = values[0];
     loop.places = places_.numbers();
+    for (const auto& factor : factors_) loop.offsets.push_back(factor.offsets());
     loop.axes = axes_;
+    loop.acting = step_.acting();
+    return loop;
+}
+
+void SparseByDense::multiply(const ElementKernels& kernels, const std::vector<const std::byte*>& values, const StepElements& elements,
+                             const void* alpha, void* result, Workspace& workspace) const {
+    auto loop = this->loop();
+    loop.values = values[0];
     loop.alpha = alpha;
     loop.result = result;
-    loop.acting = step_.acting();
     FirstError error;
     for (std::size_t f = 0; f < factors_.size(); ++f) {
         const auto& source = elements.operands[f + 1];
         const auto& multiplied = step_.factors[f + 1].role == Role::actor ? source.kernels_or(kernels) : kernels;
         const bool conjugate = elements.conjugated[f + 1] && multiplied.is_complex;
         loop.factors.push_back(factors_[f].brought(multiplied, source, conjugate, workspace, error));
-        loop.offsets.push_back(factors_[f].offsets());
     }
+    if (kernels.space != nullptr) return multiply_there(kernels, std::move(loop), error);
     agree(comm_, [&] { error.rethrow(); });
     if (!is_idle_) kernels.sparse->multiply(loop);
+}
+
+/// @param kernels  of a device, where factors and result are
+void SparseByDense::multiply_there(const ElementKernels& kernels, local::SparseLoop loop, FirstError& error) const {
+    agree(comm_, [&] {
+        error.rethrow();
+        const auto* const space = kernels.space;
+        const auto count = start_.back();
+        Buffer<std::byte> values(count * kernels.size, space), kept(there_->kept_elements() * kernels.size, space);
+        copy_array(values.data(), loop.values, values.size(), space);
+        there_->copy_lists(loop, space);
+        loop.values = values.data();
+        if (!is_idle_) there_->multiply(kernels, loop, kept.data());
+    });
+}
+
+std::optional<DeviceNeed> SparseByDense::device_need(const StepElements& elements) const {
+    const auto loop = this->loop();
+    if (!sparse::DeviceLoop::is_possible(loop)) return {};
+    if (!there_) there_.emplace(loop);
+    std::int64_t brought = out_ ? out_->apart() : 0;
+    for (std::size_t f = 0; f < factors_.size(); ++f)
+        brought += factors_[f].brought_there(*elements.device, elements.operands[f + 1], elements.conjugated[f + 1]);
+    return DeviceNeed{.lists = there_->list_bytes(),
+                      .working = (brought + there_->kept_elements()) * step_.element_bytes,
+                      .on_host = there_->copying_bytes()};
+}
+
+void SparseByDense::drop_device_lists() const {
+    if (there_) there_->drop_lists();
 }
 
 std::int64_t SparseByDense::inspected_bytes() const {

@@ -7,6 +7,7 @@
 #include "execute/sparse_product.hpp"
 #include "execute/sparse_result.hpp"
 #include "redistribute/movement_run.hpp"
+#include "sparse/device_loop.hpp"
 
 #include <optional>
 
@@ -24,7 +25,8 @@ public:
     /// Steps along a label that the nonzeros lack; 0 without it.
     std::int64_t stride(int label) const;
     local::NonzeroNumbers offsets() const { return offsets_.numbers(); }
-    /// Elements where they are multiplied, of the type of the kernels. Collective. @param error  of this rank, which goes on
+    /// Elements where they are multiplied, of the type of the kernels and in their memory. Collective. @param error  of this rank, which
+    /// goes on
     const void* brought(const ElementKernels& kernels, const SourceArray& from, bool conjugate, Workspace& workspace,
                         FirstError& error) const;
     std::int64_t inspected_bytes() const { return rows_ ? rows_->inspected_bytes() : 0; }
@@ -32,8 +34,16 @@ public:
     std::int64_t sent() const { return (move_ ? move_->volume().sent : 0) + (rows_ ? rows_->sent() : 0); }
     std::int64_t list_bytes() const { return offsets_.bytes() + (move_ ? move_->list_bytes() : 0) + (rows_ ? rows_->list_bytes() : 0); }
     void add_need(WorkspaceNeed& need, std::int64_t element_bytes, bool conjugated) const;
+    /// Elements that are brought to a device. @param from, conjugate  as brought() has them
+    std::int64_t brought_there(const ElementKernels& device, const SourceArray& from, bool conjugate) const {
+        return lies_there(device, from, conjugate) ? 0 : size();
+    }
 
 private:
+    /// Nothing is brought.
+    bool lies_there(const ElementKernels& kernels, const SourceArray& from, bool conjugate) const {
+        return !rows_ && !move_ && !conjugate && from.kernels_or(kernels).space == kernels.space;
+    }
     void choose_rows(const SparseStep& step, const LabelGrid& grid, const Operand& from, const ArrivedNonzeros& nonzeros,
                      InspectionMemory& memory);
     std::int64_t size() const { return rows_ ? rows_->size() : layout_.local_size(rank_); }
@@ -64,9 +74,14 @@ public:
     std::int64_t sent_bytes() const override;
     std::int64_t list_bytes() const override;
     void add_need(WorkspaceNeed& need, const std::vector<bool>& conjugated) const override;
+    std::optional<DeviceNeed> device_need(const StepElements& elements) const override;
+    void drop_device_lists() const override;
     const DenseResult* dense_result() const override { return out_ ? &*out_ : nullptr; }
 
 private:
+    /// The loop with its lists on the host.
+    local::SparseLoop loop() const;
+    void multiply_there(const ElementKernels& kernels, local::SparseLoop loop, FirstError& error) const;
     std::int64_t local_extent(const LabelGrid& grid, int label) const;
     void set_runs(const ArrivedNonzeros& nonzeros, const LabelGrid& grid, const std::vector<int>& in_rows, bool in_own_order);
     void set_axes(const ArrivedNonzeros& nonzeros, const LabelGrid& grid);
@@ -83,6 +98,7 @@ private:
     NumberList places_;
     std::int64_t loops_ = 1, products_ = 0;  // elements of a sparse result for each run; multiplications
     std::vector<local::SparseLoopAxis> axes_;
+    mutable std::optional<sparse::DeviceLoop> there_;  // once a run on a device was looked for
 };
 
 }  // namespace arges

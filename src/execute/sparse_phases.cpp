@@ -94,7 +94,9 @@ std::unique_ptr<SparseStepRun> StepExecutor::inspected(const SparseStep& step, c
 
 bool StepExecutor::has_room(const SparseStepRun& run, const StepCall& call, std::int64_t beside) {
     try {
-        room_.take(run.working_bytes(call.elements.conjugated) + beside, run.workspace_bytes(call.elements.conjugated));
+        const bool on_device = call.elements.device != nullptr;
+        room_.take(run.working_bytes(call.elements.conjugated, on_device) + beside,
+                   run.workspace_bytes(call.elements.conjugated, on_device));
         return true;
     } catch (const OutOfMemory&) {
         shortage_ = std::current_exception();

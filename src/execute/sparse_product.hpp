@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace arges {
@@ -19,6 +20,8 @@ struct StepElements {
     /// Sparse ones first: values, or elements in the own layout; with kernels where they are of another type.
     std::vector<SourceArray> operands;
     std::vector<bool> conjugated;  ///< by operand: conjugates are meant
+    /// The table of a device where the step is computed, in whose memory a dense result lies; null: on the host.
+    const ElementKernels* device = nullptr;
 };
 
 /// Numbers below 2^32 if they are, else 64 bits.
@@ -45,14 +48,24 @@ private:
     std::vector<std::int64_t> wide_;
 };
 
+/// What runs on a device take, in bytes.
+struct DeviceNeed {
+    std::int64_t lists = 0, working = 0;  ///< on the device: what stays from run to run, and what does not
+    std::int64_t on_host = 0;             ///< while lists are copied
+};
+
 /// What a run takes from a workspace: arrays, and what one movement at a time takes.
 class WorkspaceNeed {
 public:
-    void add(std::int64_t count, std::int64_t element_bytes) { arrays_ += Workspace::padded(count * element_bytes); }
+    /// @param on_device  that is where arrays lie, and only messages count
+    explicit WorkspaceNeed(bool on_device) : on_device_(on_device) {}
+    void add(std::int64_t count, std::int64_t element_bytes) { arrays_ += on_device_ ? 0 : Workspace::padded(count * element_bytes); }
     void add_movement(std::int64_t bytes) { messages_ = std::max(messages_, bytes); }
+    bool on_device() const { return on_device_; }
     std::int64_t bytes() const { return arrays_ + messages_; }
 
 private:
+    bool on_device_;
     std::int64_t arrays_ = 0, messages_ = 0;
 };
 
@@ -75,6 +88,10 @@ public:
     virtual std::int64_t list_bytes() const = 0;
     /// Adds what a run takes. @param conjugated  as StepElements has it, where that makes copies
     virtual void add_need(WorkspaceNeed& need, const std::vector<bool>& conjugated) const = 0;
+    /// What a run takes on a device beside tensors, and besides on the host; none: it cannot be there, which all ranks find alike.
+    virtual std::optional<DeviceNeed> device_need(const StepElements& /*elements*/) const { return {}; }
+    /// Gives back the lists on the device, which the next run there copies again.
+    virtual void drop_device_lists() const {}
     /// Which values of a sparse operand are wanted, in which order; null: all as they are.
     virtual const std::vector<std::int64_t>* wanted(std::size_t /*operand*/) const { return nullptr; }
     /// How a dense result leaves; null: the result is sparse.

@@ -1,5 +1,6 @@
 #include "execute/sparse_step_run.hpp"
 
+#include "device/failure.hpp"
 #include "execute/sparse_by_dense.hpp"
 #include "execute/sparse_by_sparse.hpp"
 
@@ -45,13 +46,13 @@ std::int64_t SparseStepRun::list_bytes() const {
     return bytes;
 }
 
-std::int64_t SparseStepRun::workspace_bytes(const std::vector<bool>& conjugated) const {
-    WorkspaceNeed need;
+std::int64_t SparseStepRun::workspace_bytes(const std::vector<bool>& conjugated, bool on_device) const {
+    WorkspaceNeed need(on_device);
     product_->add_need(need, conjugated);
     return need.bytes();
 }
 
-std::int64_t SparseStepRun::working_bytes(const std::vector<bool>& conjugated) const {
+std::int64_t SparseStepRun::working_bytes(const std::vector<bool>& conjugated, bool on_device) const {
     std::int64_t bytes = 0, packed = 0;
     for (std::size_t o = 0; o < operands_.size(); ++o) {
         const auto* const wanted = product_->wanted(o);
@@ -61,7 +62,13 @@ std::int64_t SparseStepRun::working_bytes(const std::vector<bool>& conjugated) c
         packed = std::max({packed, operands_[o].packed_bytes(), conversion_bytes(count, converted, element_bytes_)});
         if (wanted != nullptr || conjugated[o] || converted != 0) bytes += count * element_bytes_;
     }
-    return bytes + packed + result_.held() * element_bytes_ + workspace_bytes(conjugated);
+    return bytes + packed + result_.held() * element_bytes_ + workspace_bytes(conjugated, on_device);
+}
+
+std::optional<DeviceNeed> SparseStepRun::device_need(const StepElements& elements) const {
+    auto need = product_->device_need(elements);
+    if (need) need->working += (operands_[0].count() + (product_->dense_result() == nullptr ? result_.made() : 0)) * element_bytes_;
+    return need;
 }
 
 /// Values of the sparse operands where they are multiplied, of the type of the kernels. @param room  for those that are not where they lie
@@ -93,12 +100,20 @@ Buffer<std::byte> SparseStepRun::run(const ElementKernels& kernels, const StepEl
     const Workspace::Scope scope(workspace);
     std::vector<Buffer<std::byte>> room;
     const auto values = brought(kernels, elements, room);
+    const auto& multiplied = elements.device != nullptr ? *elements.device : kernels;
     Buffer<std::byte> sums;
     agree(comm_, [&] {
-        sums = Buffer<std::byte>(result_.made() * kernels.size);
-        if (operands_.size() == 1) kernels.fill(sums.data(), result_.made(), kernels.zero);
+        sums = Buffer<std::byte>(result_.made() * kernels.size, multiplied.space);
+        if (operands_.size() == 1) multiplied.fill(sums.data(), result_.made(), kernels.zero);
     });
-    product_->multiply(kernels, values, elements, unless_one(kernels, alpha), sums.data(), workspace);
+    product_->multiply(multiplied, values, elements, unless_one(kernels, alpha), sums.data(), workspace);
+    if (elements.device != nullptr)
+        agree(comm_, [&] {
+            Buffer<std::byte> here(sums.size());
+            copy_array(here.data(), sums.data(), sums.size(), multiplied.space);
+            device::Failure::the().rethrow();
+            sums = std::move(here);
+        });
     return result_.added_up(comm_, kernels, std::move(sums));
 }
 
@@ -107,11 +122,12 @@ void SparseStepRun::run(const ElementKernels& kernels, const StepElements& eleme
     const Workspace::Scope scope(workspace);
     std::vector<Buffer<std::byte>> room;
     const auto values = brought(kernels, elements, room);
+    const auto& multiplied = elements.device != nullptr ? *elements.device : kernels;
     const auto& out = *product_->dense_result();
     void* sums = nullptr;
-    agree(comm_, [&] { sums = out.begin(kernels, beta, result, workspace); });
-    product_->multiply(kernels, values, elements, unless_one(kernels, alpha), sums, workspace);
-    out.finish(kernels, beta, sums, result, workspace);
+    agree(comm_, [&] { sums = out.begin(multiplied, beta, result, workspace); });
+    product_->multiply(multiplied, values, elements, unless_one(kernels, alpha), sums, workspace);
+    out.finish(multiplied, beta, sums, result, workspace);
 }
 
 }  // namespace arges

@@ -6,6 +6,7 @@
 #include "execute/sparse_result.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace arges {
@@ -41,9 +42,14 @@ public:
     std::int64_t products() const { return product_->products(); }
     /// Memory of the lists on this rank, in bytes.
     std::int64_t list_bytes() const;
-    /// What a run takes from the workspace, and what it takes in all. @param conjugated  as StepElements has it, where that makes copies
-    std::int64_t workspace_bytes(const std::vector<bool>& conjugated) const;
-    std::int64_t working_bytes(const std::vector<bool>& conjugated) const;
+    /// What a run takes from the workspace, and what it takes in all, on the host. @param conjugated  as StepElements has it, where that
+    /// makes copies
+    std::int64_t workspace_bytes(const std::vector<bool>& conjugated, bool on_device = false) const;
+    std::int64_t working_bytes(const std::vector<bool>& conjugated, bool on_device = false) const;
+    /// What a run takes on a device; none: it cannot be there, on any rank.
+    std::optional<DeviceNeed> device_need(const StepElements& elements) const;
+    /// Gives back the lists on the device, which the next run there copies again. Local.
+    void drop_device_lists() const { product_->drop_device_lists(); }
 
 private:
     std::vector<const std::byte*> brought(const ElementKernels& kernels, const StepElements& elements,

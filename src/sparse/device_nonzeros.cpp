@@ -5,20 +5,13 @@
 #include "sparse/nonzero_sums.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace arges::sparse {
 
 namespace {
 
-constexpr std::int64_t least_piece = 64;  ///< nonzeros
 constexpr std::int64_t most_kept_bytes = 256 << 20;
-
-/// Nonzeros of a piece of a slice of so many: as many pieces as nonzeros in each, so that both loops are short.
-std::int64_t piece_length(std::int64_t nonzeros) {
-    return std::max(least_piece, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(nonzeros)))));
-}
 
 /// How slices are cut.
 struct Pieces {
@@ -197,7 +190,7 @@ std::int64_t DeviceNonzeros<T>::bytes() const {
 
 MemoryTally device_nonzeros_memory(std::int64_t element_bytes, std::int64_t rows, std::int64_t count) {
     // Lists of pieces grow by doubling: two of them at once, and the index of each nonzero.
-    const auto pieces = rows + count / least_piece + 1;
+    const auto pieces = rows + count / least_piece_length + 1;
     MemoryTally tally;
     tally.add(sorting_memory(count));
     const auto positions = tally.held();
@@ -211,7 +204,7 @@ MemoryTally device_nonzeros_memory(std::int64_t element_bytes, std::int64_t rows
 std::int64_t device_nonzeros_bytes(std::int64_t element_bytes, std::span<const std::int64_t> rows, std::int64_t count, int mode,
                                    std::int64_t columns) {
     constexpr std::int64_t number = sizeof(std::int64_t);
-    const auto cut = count / least_piece;  // rows of several pieces have at least half as many nonzeros for each of them
+    const auto cut = count / least_piece_length;  // rows of several pieces have at least half as many nonzeros for each of them
     const auto pieces = rows[mode] + 2 * cut + 1, kept = std::min(2 * cut, count);
     const auto arrays = std::ssize(rows) + 6;
     return count * (element_bytes + std::ssize(rows) * std::int64_t{sizeof(std::uint32_t)}) + number * (2 * pieces + 2 * cut + 2) +

@@ -1,12 +1,20 @@
 /// Sums over nonzeros on a device, as functions of ElementKernels take them. All arrays are in the space of the table.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
 namespace arges::sparse {
 
 constexpr int most_matrices = 30;  ///< each factor of a tensor of max_sparse_order twice, but for one mode
+
+/// Nonzeros of a piece of a slice of so many: as many pieces as nonzeros in each, so that both loops are short.
+inline constexpr std::int64_t least_piece_length = 64;
+inline std::int64_t piece_length(std::int64_t nonzeros) {
+    return std::max(least_piece_length, static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(nonzeros)))));
+}
 
 /// A matrix of which each nonzero takes a row.
 struct NonzeroRows {

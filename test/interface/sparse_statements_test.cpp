@@ -460,8 +460,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 template <class A>
-void check_random_statements(std::uint64_t family) {
-    World world;
+void check_random_statements(std::uint64_t family, World world = World()) {
     const auto first = from_environment("ARGES_FUZZ_FIRST", 0), count = from_environment("ARGES_FUZZ_COUNT", world.size() > 4 ? 40 : 120);
     for (auto seed = first; seed < first + count; ++seed) {
         RandomSparseStatement<A> statement(world, seed * 100 + family);
@@ -484,6 +483,25 @@ TEST(SparseStatements, EqualALoopOverAllIndicesMaxPlus) { check_random_statement
 TEST(SparseStatements, EqualALoopOverAllIndicesWays) { check_random_statements<Ways>(10); }
 TEST(SparseStatements, EqualALoopOverAllIndicesOfAMonoid) { check_random_statements<Longest>(11); }
 TEST(SparseStatements, EqualALoopOverAllIndicesOfACountingMonoid) { check_random_statements<Counted>(12); }
+
+/// Where a device is faster however small a statement is; with little room some of them end up on the host.
+template <class A>
+void check_random_statements_on_device(std::uint64_t family) {
+    const TestDevice device;
+    MachineModel machine;
+    machine.sparse_product_seconds = 1;
+    for (const std::int64_t limit : {std::int64_t{1} << 30, std::int64_t{30000}})
+        check_random_statements<A>(family, World(machine, Device(DeviceKind::cuda, limit)));
+}
+
+TEST(SparseStatements, EqualALoopOverAllIndicesOnADeviceFloat) { check_random_statements_on_device<PlusTimes<float>>(21); }
+TEST(SparseStatements, EqualALoopOverAllIndicesOnADeviceDouble) { check_random_statements_on_device<PlusTimes<double>>(22); }
+TEST(SparseStatements, EqualALoopOverAllIndicesOnADeviceComplexFloat) {
+    check_random_statements_on_device<PlusTimes<std::complex<float>>>(23);
+}
+TEST(SparseStatements, EqualALoopOverAllIndicesOnADeviceComplexDouble) {
+    check_random_statements_on_device<PlusTimes<std::complex<double>>>(24);
+}
 
 /// Sparse factors, of which all orders must give the same elements and the same pattern.
 class FactorsInAnyOrder {

@@ -13,15 +13,17 @@ OnHost::OnHost(const Factor& left, const std::vector<Term>& right) : left_(left)
 void OnHost::replace(Factor& factor) {
     if (!factor.tensor || factor.tensor->kernels->space == nullptr) return;
     const auto original = factor.tensor;
-    const auto known = std::find_if(copies_.begin(), copies_.end(), [&](const Copy& copy) { return copy.original == original; });
-    if (known != copies_.end()) {
-        factor.tensor = known->here;
-        return;
-    }
+    factor.tensor = here(original);
+    if (factor.tensor != original) return;
     factor.tensor = TensorState::make(
         original->kernels->on_host(), original->world_handle, [&] { return original->layout; }, original->name);
     copy_elements(factor.tensor->bytes, original->bytes);
     copies_.push_back({original, factor.tensor});
+}
+
+std::shared_ptr<TensorState> OnHost::here(const std::shared_ptr<TensorState>& tensor) const {
+    const auto known = std::find_if(copies_.begin(), copies_.end(), [&](const Copy& copy) { return copy.original == tensor; });
+    return known != copies_.end() ? known->here : tensor;
 }
 
 void OnHost::finish() {

@@ -19,6 +19,8 @@ public:
 
     const Factor& left() const { return left_; }
     const std::vector<Term>& right() const { return right_; }
+    /// What takes the place of a tensor: a copy, or itself.
+    std::shared_ptr<TensorState> here(const std::shared_ptr<TensorState>& tensor) const;
     /// Copies the left-hand side back to where it lies, which is as it was if that fails. Collective. @throws OutOfMemory
     void finish();
 

@@ -11,8 +11,9 @@ constexpr std::int64_t max_kept_step_lists = std::int64_t{1} << 30;
 
 }  // namespace
 
-SparseContext::SparseContext(const ElementKernels& algebra, const World& world_of_tensors, std::function<std::string()> text)
-    : kernels(algebra), handle(world_of_tensors), world(*world_of_tensors.state()),
+SparseContext::SparseContext(const ElementKernels& algebra, const World& world_of_tensors, std::function<std::string()> text,
+                             const ElementKernels* there)
+    : kernels(algebra), device(there), handle(world_of_tensors), world(*world_of_tensors.state()),
       executor(comm(), {.require = [this](std::int64_t bytes) { require(bytes); },
                         .take =
                             [this](std::int64_t working, std::int64_t from_workspace) {

@@ -24,7 +24,10 @@ public:
           held_(world.most(std::visit([](const auto& own) { return own->list_bytes(); }, run_))) {
         world_.hold(held_);
     }
-    ~PreparedSparseStep() { world_.hold(-held_); }
+    ~PreparedSparseStep() {
+        world_.hold(-held_);
+        hold_on_device(0);
+    }
     PreparedSparseStep(const PreparedSparseStep&) = delete;
     PreparedSparseStep& operator=(const PreparedSparseStep&) = delete;
 
@@ -34,6 +37,12 @@ public:
     }
     /// Of lists, on the rank that has most.
     std::int64_t bytes() const { return held_; }
+    /// Accounts for lists on the device, which are all that the step has there. Local; the same on all ranks.
+    void hold_on_device(std::int64_t bytes) {
+        world_.hold(bytes - held_there_, true);
+        held_there_ = bytes;
+    }
+    std::int64_t held_on_device() const { return held_there_; }
     /// The pattern of a sparse result: as long as a tensor has it, or, of an intermediate result, as long as the step is kept.
     std::weak_ptr<const SparsePattern> result;
     std::shared_ptr<const SparsePattern> intermediate;
@@ -41,7 +50,7 @@ public:
 private:
     Run run_;
     WorldState& world_;  // which holds it
-    std::int64_t held_;
+    std::int64_t held_, held_there_ = 0;
 };
 
 /// A prepared step with the pattern of its result, if that is sparse.
@@ -54,7 +63,9 @@ struct KeptSparseStep {
 class SparseContext {
 public:
     /// @param text  the statement, for messages
-    SparseContext(const ElementKernels& algebra, const World& world_of_tensors, std::function<std::string()> text);
+    /// @param there  the table of the device where it is computed; null: on the host
+    SparseContext(const ElementKernels& algebra, const World& world_of_tensors, std::function<std::string()> text,
+                  const ElementKernels* there = nullptr);
     SparseContext(const SparseContext&) = delete;
     SparseContext& operator=(const SparseContext&) = delete;
     /// What this rank was to send, for the world's accounts. Local.
@@ -93,7 +104,11 @@ public:
         return found;
     }
 
-    const ElementKernels& kernels;
+    /// The table of dense tensors.
+    const ElementKernels& dense_kernels() const { return device != nullptr ? *device : kernels; }
+
+    const ElementKernels& kernels;  ///< of values of sparse tensors, for the host
+    const ElementKernels* const device;
     const World& handle;
     WorldState& world;
     StepExecutor executor;

@@ -2,6 +2,8 @@
 
 #include "interface/statement/check_labels.hpp"
 #include "interface/statement/dense_plan.hpp"
+#include "interface/statement/on_host.hpp"
+#include "interface/statement/sparse_device.hpp"
 #include "interface/statement/sparse_steps.hpp"
 #include "interface/statement/sparse_sums.hpp"
 
@@ -42,9 +44,10 @@ void run_sparse_left(SparseContext& context, const StatementArguments& statement
 
 /// The negative of a dense tensor.
 std::shared_ptr<TensorState> negated(const SparseContext& context, const TensorState& tensor) {
+    const auto& kernels = context.dense_kernels();
     auto result = TensorState::make(
-        context.kernels, context.handle, [&] { return tensor.layout; }, "");
-    context.kernels.transfer_listed({.count = tensor.count(), .factor = 1}, tensor.bytes.data(), result->bytes.data(), nullptr, {});
+        kernels, context.handle, [&] { return tensor.layout; }, "");
+    kernels.transfer_listed({.count = tensor.count(), .factor = 1}, tensor.bytes.data(), result->bytes.data(), nullptr, {});
     return result;
 }
 
@@ -62,7 +65,7 @@ void add_permuted(const SparseContext& context, const StatementArguments& to_tar
         projected.push_back(Term{.factors = {Factor{permutation.negative ? negative : result, Labels(there), permutation.conjugate}},
                                  .projection = Projection::canonical});
     }
-    run_dense_terms({to_target.left, projected, to_target.beta, context.kernels});
+    run_dense_terms({to_target.left, projected, to_target.beta, context.dense_kernels()});
 }
 
 /// target = term + beta * target.
@@ -73,7 +76,7 @@ void add_dense_term(SparseContext& context, const StatementArguments& to_target,
         std::vector<Term> alone{term};
         // That the terms have the symmetry together has been checked.
         if (term.projection == Projection::none && is_symmetric) alone[0].projection = Projection::canonical;
-        run_dense_terms({to_target.left, alone, to_target.beta, context.kernels});
+        run_dense_terms({to_target.left, alone, to_target.beta, context.dense_kernels()});
         return;
     }
     const StepTarget own{is_symmetric ? nullptr : target, to_target.beta};
@@ -95,13 +98,21 @@ void run_dense_left(SparseContext& context, const StatementArguments& statement,
     if (is_apart) {
         target.tensor = TensorState::make(
             *output.kernels, output.world_handle, [&] { return output.layout; }, output.name);
-        copy_array(target.tensor->bytes.data(), output.bytes.data(), output.bytes.size(), nullptr);
+        copy_elements(target.tensor->bytes, output.bytes);
     }
     for (std::size_t t = 0; t < terms.size(); ++t)
         add_dense_term(context, {target, statement.right, t == 0 ? statement.beta : nullptr, statement.kernels}, statement.right[t],
                        terms[t]);
     if (is_apart) output.relocate(target.tensor->layout, std::move(target.tensor->bytes));
     output.keep_real();
+}
+
+void run_with(SparseContext& context, const StatementArguments& statement, const std::vector<SparseTerm>& terms) {
+    if (statement.left.sparse)
+        run_sparse_left(context, statement, terms);
+    else
+        run_dense_left(context, statement, terms);
+    context.note_sent();
 }
 
 /// The steps of a term. @param is_elsewhere  for another number of ranks than there are
@@ -143,13 +154,22 @@ bool is_sparse_statement(const Factor& left, const std::vector<Term>& right) {
 }
 
 void run_sparse_statement(const StatementArguments& statement) {
-    const auto terms = agreed_terms(statement);
-    SparseContext context(statement.kernels, world_of(statement.left), [&] { return sparse_statement_text(statement); });
-    if (statement.left.sparse)
-        run_sparse_left(context, statement, terms);
-    else
-        run_dense_left(context, statement, terms);
-    context.note_sent();
+    auto terms = agreed_terms(statement);
+    const auto text = [&] { return sparse_statement_text(statement); };
+    if (const auto* const device = fastest_device(statement, terms)) {
+        SparseContext context(statement.kernels, world_of(statement.left), text, device);
+        try {
+            return run_with(context, statement, terms);
+        } catch (const NotOnDevice&) {
+            context.note_sent();
+        }
+    }
+    OnHost here(statement.left, statement.right);
+    for (auto& term : terms)
+        for (auto& factor : term.factors) factor.dense = here.here(factor.dense);
+    SparseContext context(statement.kernels, world_of(statement.left), text);
+    run_with(context, {here.left(), here.right(), statement.beta, statement.kernels}, terms);
+    here.finish();
 }
 
 std::string explain_sparse_statement(const StatementArguments& statement, std::optional<std::int64_t> ranks) {
@@ -157,6 +177,8 @@ std::string explain_sparse_statement(const StatementArguments& statement, std::o
     SparseContext context(statement.kernels, world_of(statement.left), [&] { return sparse_statement_text(statement); });
     context.measures = false;
     std::string text;
+    if (context.world.device().kind() != DeviceKind::none)
+        text = fastest_device(statement, terms) != nullptr ? "on the device, where there is room\n" : "on the host\n";
     for (std::size_t t = 0; t < terms.size(); ++t) {
         if (!terms[t].is_dense) {
             text += explained_term(context, statement, terms[t], ranks.value_or(context.world.size()), ranks.has_value());

@@ -3,6 +3,7 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "interface/dense/tensor_state.hpp"
+#include "interface/statement/sparse_device.hpp"
 #include "interface/statement/sparse_sums.hpp"
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 namespace arges {
 
 namespace {
+
+/// Steps whose lists take more than such a part of a device's memory copy them at each run.
+constexpr std::int64_t most_kept_share = 16;
 
 /// Ones where a mask stores elements; it has the same pattern. Local.
 std::shared_ptr<SparseState> ones_of(const SparseContext& context, const SparseState& mask) {
@@ -36,6 +40,35 @@ std::vector<SparseFactor> whole(const SparseContext& context, std::vector<Sparse
     return factors;
 }
 
+/// What a run takes on a device, in the account of the world; nothing where it is on the host.
+class RoomThere {
+public:
+    /// Collective. @throws NotOnDevice on all ranks
+    RoomThere(const SparseContext& context, PreparedSparseStep& step, const StepElements& elements) : world_(context.world) {
+        if (context.device == nullptr) return;
+        const auto need = step.run<SparseStepRun>().device_need(elements);
+        if (!need) throw NotOnDevice();
+        std::int64_t most[] = {-need->lists, -need->working};
+        world_.agree([] {}, most);
+        const auto lists = -most[0], working = -most[1];
+        const auto fits = [&] { return world_.device().has_room(lists + working - step.held_on_device()); };
+        if (!fits() && !(context.forgets_steps() && fits())) throw NotOnDevice();
+        step.hold_on_device(lists);
+        working_ = working;
+        world_.hold(working_, true);
+        on_host = need->on_host;
+    }
+    ~RoomThere() { world_.hold(-working_, true); }
+    RoomThere(const RoomThere&) = delete;
+    RoomThere& operator=(const RoomThere&) = delete;
+
+    std::int64_t on_host = 0;  ///< while lists are copied
+
+private:
+    WorldState& world_;
+    std::int64_t working_ = 0;
+};
+
 /// One step: its factors and where its result goes.
 class StepOfTerm {
 public:
@@ -57,10 +90,12 @@ public:
             } else {
                 const auto lengths = step_.extents(choice_.output);
                 result.dense = TensorState::make(
-                    context_.kernels, context_.handle, [&] { return new_layout(world_, lengths, Symmetry::none(lengths.size())); }, "");
+                    context_.dense_kernels(), context_.handle, [&] { return new_layout(world_, lengths, Symmetry::none(lengths.size())); },
+                    "");
                 beta = context_.kernels.zero;
             }
             step_.output.layout = result.dense->layout;
+            if (context_.device != nullptr && result.dense->kernels->space == nullptr) throw NotOnDevice();
         }
         const auto sparse = made({context_.kernels, {}, alpha, beta, result.dense ? result.dense->bytes.data() : nullptr, !result.dense});
         if (!result.dense) result.sparse = sparse;
@@ -81,10 +116,11 @@ private:
     }
 
     StepElements elements() const {
-        StepElements result{{}, conjugated()};
+        StepElements result{{}, conjugated(), context_.device};
         for (const auto* factor : factors_) {
             const void* const own = factor->sparse ? factor->sparse->values().data() : factor->dense->bytes.data();
-            result.operands.emplace_back(own, factor->element_bytes != 0 ? &factor->kernels() : nullptr);
+            const bool lies_elsewhere = factor->dense && factor->kernels().space != context_.dense_kernels().space;
+            result.operands.emplace_back(own, factor->element_bytes != 0 || lies_elsewhere ? &factor->kernels() : nullptr);
         }
         return result;
     }
@@ -107,6 +143,7 @@ private:
             if (!kept.step) {
                 const auto plan = planned(least_phases);
                 if (plan.phases.parts > 1) {
+                    if (context_.device != nullptr) throw NotOnDevice();
                     call.elements = elements();
                     auto all = context_.executor.run_phases(step_, plan, indices(), call);
                     return step_.output.is_sparse() ? state_of(pattern_of(std::move(all.indices), all.layout), std::move(all.values))
@@ -117,8 +154,13 @@ private:
             if (kept.step) {
                 call.elements = elements();
                 const auto& run = kept.step->run<SparseStepRun>();
-                if (context_.executor.has_room(run, call, 0)) {
+                const RoomThere room(context_, *kept.step, call.elements);
+                if (context_.executor.has_room(run, call, room.on_host)) {
                     auto values = context_.executor.run(run, call);
+                    if (kept.step->held_on_device() > world_.device().limit() / most_kept_share) {
+                        run.drop_device_lists();
+                        kept.step->hold_on_device(0);
+                    }
                     return step_.output.is_sparse() ? state_of(kept.pattern, std::move(values)) : nullptr;
                 }
             }

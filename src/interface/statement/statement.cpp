@@ -8,7 +8,6 @@
 #include "comm/collective_call.hpp"
 #include "interface/statement/check_labels.hpp"
 #include "interface/statement/dense_plan.hpp"
-#include "interface/statement/on_host.hpp"
 #include "interface/statement/right_hand_side.hpp"
 #include "interface/statement/sparse_statement.hpp"
 #include "local/transfer.hpp"
@@ -67,9 +66,7 @@ void run_statement(const StatementArguments& arguments) {
     const auto before = traffic();
     std::int64_t working = 0;
     if (is_sparse_statement(arguments.left, arguments.right)) {
-        OnHost here(arguments.left, arguments.right);
-        run_sparse_statement({here.left(), here.right(), arguments.beta, arguments.kernels.on_host()});
-        here.finish();
+        run_sparse_statement({arguments.left, arguments.right, arguments.beta, arguments.kernels.on_host()});
     } else {
         working = run_dense_terms({arguments.left, arguments.right, arguments.beta, world.kernels(arguments.kernels)});
     }
