@@ -345,7 +345,7 @@ std::optional<DeviceNeed> SparseByDense::device_need(const StepElements& element
         brought += factors_[f].brought_there(*elements.device, elements.operands[f + 1], elements.conjugated[f + 1]);
     return DeviceNeed{.lists = there_->list_bytes(),
                       .working = (brought + there_->kept_elements()) * step_.element_bytes,
-                      .on_host = there_->copying_bytes()};
+                      .on_host = there_->has_lists() ? 0 : there_->copying_bytes()};
 }
 
 void SparseByDense::drop_device_lists() const {

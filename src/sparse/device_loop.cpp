@@ -3,7 +3,6 @@
 #include "sparse/nonzero_sums.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace arges::sparse {

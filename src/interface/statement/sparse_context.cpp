@@ -68,6 +68,14 @@ void SparseContext::keep(const std::string& key, const std::shared_ptr<PreparedS
     if (made->bytes() <= std::min(max_kept_step_lists, world.least_free_bytes() / 4)) world.sparse_steps().use(key) = made;
 }
 
+void SparseContext::bound_device_lists() const {
+    std::int64_t bytes = 0;
+    for (const auto& [key, step] : world.sparse_steps()) {
+        bytes += step->held_on_device();
+        if (bytes > world.device().limit() / 8) step->drop_device_lists();
+    }
+}
+
 bool SparseContext::forgets_steps() const {
     const bool has_some = world.sparse_steps().size() > 0;
     world.sparse_steps().clear();

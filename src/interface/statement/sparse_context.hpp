@@ -43,6 +43,12 @@ public:
         held_there_ = bytes;
     }
     std::int64_t held_on_device() const { return held_there_; }
+    /// Gives them back, if there are some; the next run there copies them again. Likewise.
+    void drop_device_lists() {
+        if (held_there_ == 0) return;
+        run<SparseStepRun>().drop_device_lists();
+        hold_on_device(0);
+    }
     /// The pattern of a sparse result: as long as a tensor has it, or, of an intermediate result, as long as the step is kept.
     std::weak_ptr<const SparsePattern> result;
     std::shared_ptr<const SparsePattern> intermediate;
@@ -93,6 +99,8 @@ public:
     void keep(const std::string& key, const std::shared_ptr<PreparedSparseStep>& made) const;
     /// Gives back what is kept for other statements. False: there is nothing.
     bool forgets_steps() const;
+    /// Gives back lists on the device but those that were used last, and take up to an eighth of its memory. Local; the same on all ranks.
+    void bound_device_lists() const;
     /// What is kept, or made: `make` gives a run, and sets the pattern of its result. Collective.
     template <class Make>
     KeptSparseStep kept_or_made(const std::string& key, Make&& make) const {

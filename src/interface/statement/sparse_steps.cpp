@@ -12,9 +12,6 @@ namespace arges {
 
 namespace {
 
-/// Steps whose lists take more than such a part of a device's memory copy them at each run.
-constexpr std::int64_t most_kept_share = 16;
-
 /// Ones where a mask stores elements; it has the same pattern. Local.
 std::shared_ptr<SparseState> ones_of(const SparseContext& context, const SparseState& mask) {
     const auto& kernels = context.kernels;
@@ -157,10 +154,7 @@ private:
                 const RoomThere room(context_, *kept.step, call.elements);
                 if (context_.executor.has_room(run, call, room.on_host)) {
                     auto values = context_.executor.run(run, call);
-                    if (kept.step->held_on_device() > world_.device().limit() / most_kept_share) {
-                        run.drop_device_lists();
-                        kept.step->hold_on_device(0);
-                    }
+                    if (context_.device != nullptr) context_.bound_device_lists();
                     return step_.output.is_sparse() ? state_of(kept.pattern, std::move(values)) : nullptr;
                 }
             }
