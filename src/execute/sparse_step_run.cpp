@@ -100,7 +100,7 @@ Buffer<std::byte> SparseStepRun::run(const ElementKernels& kernels, const StepEl
     const Workspace::Scope scope(workspace);
     std::vector<Buffer<std::byte>> room;
     const auto values = brought(kernels, elements, room);
-    const auto& multiplied = elements.device != nullptr ? *elements.device : kernels;
+    const auto& multiplied = elements.device != nullptr ? *elements.device : kernels.on_host();
     Buffer<std::byte> sums;
     agree(comm_, [&] {
         sums = Buffer<std::byte>(result_.made() * kernels.size, multiplied.space);
@@ -122,7 +122,7 @@ void SparseStepRun::run(const ElementKernels& kernels, const StepElements& eleme
     const Workspace::Scope scope(workspace);
     std::vector<Buffer<std::byte>> room;
     const auto values = brought(kernels, elements, room);
-    const auto& multiplied = elements.device != nullptr ? *elements.device : kernels;
+    const auto& multiplied = elements.device != nullptr ? *elements.device : kernels.on_host();
     const auto& out = *product_->dense_result();
     void* sums = nullptr;
     agree(comm_, [&] { sums = out.begin(multiplied, beta, result, workspace); });

@@ -150,7 +150,7 @@ TYPED_TEST(SparseOnDevice, StaysWithinTheMemoryOfTheDevice) {
         R["ij"] = S["ij"] * A["ik"] * B["jk"];
     };
     const auto wanted = this->elements(this->host(), statement, 2);
-    for (std::int64_t limit = 1 << 10; limit < 1 << 20; limit = limit * 3 / 2) {
+    for (std::int64_t limit = 1 << 10; limit < 1 << 20; limit *= 4) {
         const auto world = this->fast(limit);
         TestDevice::reset_peak();
         const auto before = TestDevice::peak();
