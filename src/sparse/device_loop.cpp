@@ -10,7 +10,6 @@ namespace arges::sparse {
 namespace {
 
 constexpr std::int64_t number = sizeof(std::int64_t);
-constexpr std::int64_t most_kept_elements = 1 << 25;  ///< sums of pieces at a time; a run has all of its own
 
 template <class X>
 Buffer<X> list_there(const X* list, std::int64_t count, const MemorySpace* space) {
@@ -34,7 +33,8 @@ bool DeviceLoop::is_possible(const local::SparseLoop& loop) {
     return loop.acting == local::Acting::none && std::ssize(loop.offsets) <= most_loop_factors && std::ssize(loop.axes) <= most_loop_axes;
 }
 
-DeviceLoop::DeviceLoop(const local::SparseLoop& loop) : runs_(loop.runs), nonzeros_(loop.runs == 0 ? 0 : loop.start[loop.runs]) {
+DeviceLoop::DeviceLoop(const local::SparseLoop& loop, std::int64_t most_kept)
+    : runs_(loop.runs), nonzeros_(loop.runs == 0 ? 0 : loop.start[loop.runs]), most_kept_(most_kept) {
     for (std::int64_t run = 0; run < runs_; ++run) {
         const auto count = loop.start[run + 1] - loop.start[run], length = piece_length(count);
         if (count <= length) continue;
@@ -54,7 +54,7 @@ DeviceLoop::DeviceLoop(const local::SparseLoop& loop) : runs_(loop.runs), nonzer
 std::int64_t DeviceLoop::copying_bytes() const { return cut_.empty() ? 0 : nonzeros_ * number + number * (2 * runs_ + 2 * parts_.back()); }
 
 std::int64_t DeviceLoop::batch_end(std::int64_t first) const {
-    const auto most = parts_[first] + most_kept_elements / std::max<std::int64_t>(1, width_);
+    const auto most = parts_[first] + most_kept_ / std::max<std::int64_t>(1, width_);
     const std::int64_t end = std::upper_bound(parts_.begin(), parts_.end(), most) - parts_.begin() - 1;
     return std::max(first + 1, end);
 }

@@ -22,7 +22,8 @@ public:
     static bool is_possible(const local::SparseLoop& loop);
 
     /// Finds the runs that are cut; nothing is on the device. @param loop  with lists on the host, and axes
-    explicit DeviceLoop(const local::SparseLoop& loop);
+    /// @param most_kept  sums of pieces at a time, but for a single run, which has all of its own
+    explicit DeviceLoop(const local::SparseLoop& loop, std::int64_t most_kept = 1 << 25);
 
     /// Copies the lists of the same loop there, where they are not. @throws OutOfMemory
     void copy_lists(const local::SparseLoop& loop, const MemorySpace* space);
@@ -61,8 +62,8 @@ private:
     bool is_narrow() const { return nonzeros_ <= std::numeric_limits<std::uint32_t>::max(); }
     Numbers numbers_there(const local::SparseLoop& loop, const local::NonzeroNumbers& numbers, const MemorySpace* space) const;
 
-    std::int64_t runs_, nonzeros_, width_ = 1, list_bytes_;  // width: elements of the result for each run
-    std::vector<std::int64_t> cut_, parts_{0};               // runs that are cut, and the number of the first piece of each, and the end
+    std::int64_t runs_, nonzeros_, most_kept_, width_ = 1, list_bytes_;  // width: elements of the result for each run
+    std::vector<std::int64_t> cut_, parts_{0};  // runs that are cut, and the number of the first piece of each, and the end
     Lists there_;
 };
 

@@ -145,9 +145,11 @@ TYPED_TEST(DeviceLoops, EqualTheHostsLoops) {
     for_each_seed(1, from_environment("ARGES_FUZZ_COUNT", 150), [&](std::mt19937_64& random) {
         auto l = this->random_loop(random, false);
         ASSERT_TRUE(sparse::DeviceLoop::is_possible(l.loop));
-        sparse::DeviceLoop loop(l.loop);
+        sparse::DeviceLoop loop(l.loop), in_batches(l.loop, 1 << this->below(random, 12));
         const auto once = this->multiplied(l, loop), again = this->multiplied(l, loop);
         EXPECT_EQ(once, again);
+        EXPECT_EQ(once, this->multiplied(l, in_batches));
+        EXPECT_LE(in_batches.kept_elements(), loop.kept_elements());
         element_kernels<TypeParam>().sparse->multiply(l.loop);
         ASSERT_EQ(once, l.result);
         loop.drop_lists();

@@ -80,11 +80,13 @@ const ElementKernels* fastest_device(const StatementArguments& statement, const 
         !std::all_of(terms.begin(), terms.end(), is_possible))
         return nullptr;
     PlaceTimes times(world, statement.kernels.size);
-    std::set<const TensorState*> operands;
+    std::vector<const TensorState*> operands;  // in the order of the statement, so that ranks add up the same numbers
     for (const auto& term : terms) {
         times.add(term, left == nullptr);
         for (const auto& factor : term.factors)
-            if (factor.dense && factor.dense.get() != left) operands.insert(factor.dense.get());
+            if (factor.dense && factor.dense.get() != left &&
+                std::find(operands.begin(), operands.end(), factor.dense.get()) == operands.end())
+                operands.push_back(factor.dense.get());
     }
     for (const auto* operand : operands) times.add(*operand, 1);
     if (left != nullptr) times.add(*left, 2);

@@ -177,7 +177,7 @@ std::string explain_sparse_statement(const StatementArguments& statement, std::o
     SparseContext context(statement.kernels, world_of(statement.left), [&] { return sparse_statement_text(statement); });
     context.measures = false;
     std::string text;
-    if (context.world.device().kind() != DeviceKind::none)
+    if (context.world.kernels(statement.kernels).space != nullptr)
         text = fastest_device(statement, terms) != nullptr ? "on the device, where there is room\n" : "on the host\n";
     for (std::size_t t = 0; t < terms.size(); ++t) {
         if (!terms[t].is_dense) {
