@@ -322,6 +322,7 @@ check-built:
 	+@MAKE="$(MAKE)" $(timed) scripts/check_rebuild.sh
 	@TIMED_AS="tests" $(timed) scripts/run_tests.sh
 	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} TIMED_AS="tests in the memory of a device" $(timed) scripts/run_tests.sh
+	@ARGES_TEST_DEVICE=messages TEST_TABLE=test/device_messages ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-60} TIMED_AS="tests with messages there" $(timed) scripts/run_tests.sh
 
 # A compiler whose warnings are errors, behind those of MPICH and Open MPI.
 strictly = env MPICH_CXX="$(1) -Werror" OMPI_CXX="$(1) -Werror" $(again)

@@ -79,4 +79,7 @@ private:
 /// @return bytes on the busiest rank that the terms work with
 std::int64_t run_dense_terms(const StatementArguments& statement);
 
+/// A statement without sparse tensors; its tensors may come to a device before, and others be put off, see device_places. Collective.
+std::int64_t run_dense_statement(const StatementArguments& statement);
+
 }  // namespace arges

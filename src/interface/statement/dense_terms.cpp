@@ -226,6 +226,12 @@ private:
 }  // namespace
 
 std::int64_t run_dense_terms(const StatementArguments& statement) {
+    DensePlan plan(statement);
+    plan.make();
+    return DenseRun(plan).run();
+}
+
+std::int64_t run_dense_statement(const StatementArguments& statement) {
     auto plan = std::make_unique<DensePlan>(statement);
     plan->make();
     auto& world = plan->world;

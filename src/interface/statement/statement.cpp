@@ -68,7 +68,7 @@ void run_statement(const StatementArguments& arguments) {
     if (is_sparse_statement(arguments.left, arguments.right)) {
         run_sparse_statement({arguments.left, arguments.right, arguments.beta, arguments.kernels.on_host()});
     } else {
-        working = run_dense_terms({arguments.left, arguments.right, arguments.beta, world.kernels(arguments.kernels)});
+        working = run_dense_statement({arguments.left, arguments.right, arguments.beta, world.kernels(arguments.kernels)});
     }
     if (world.device().kind() != DeviceKind::none) world.agree([] {});  // has something failed there?
     const auto after = traffic();
