@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -63,6 +64,45 @@ TEST_F(DevicePlaces, ProductsLargerThanTheDeviceAreComputedThereInWindows) {
         EXPECT_LE(TestDevice::peak(), limit + on_its_way) << text;
         const auto got = C.gather();
         for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], whole[i], 1e-11) << text;
+    }
+}
+
+/// Windows between statements that read and write the same tensors, each of which lies on the device or on the host.
+TEST_F(DevicePlaces, WindowsWaitForStatementsBefore) {
+    constexpr std::int64_t n = 180;
+    const World host(MPI_COMM_WORLD, Device(DeviceKind::none));
+    const auto bytes = n * n * 8 / host.size() + 4096;
+    const auto computed = [&](const World& world, unsigned there, std::string* text) {
+        std::vector<Tensor<double>> made(3);
+        for (const bool on_device : {true, false})
+            for (std::size_t t = 0; t < 3; ++t)
+                if (((there >> t & 1U) != 0) == on_device) {
+                    made[t] = Tensor<double>(world, {n, n}, Symmetry(), "T" + std::to_string(t));
+                    made[t].fill_random(t);
+                    if (text != nullptr) {
+                        EXPECT_EQ(is_on_device(made[t]), on_device) << there << " " << t;
+                    }
+                }
+        auto &A = made[0], &B = made[1], &C = made[2];
+        if (text != nullptr) *text = C["ij"].explain(A["ik"] * B["kj"]);
+        A["ik"] *= 2.0;
+        B["kj"] *= 0.5;
+        C["ij"] *= 3.0;
+        C["ij"] += A["ik"] * B["kj"];
+        C["ij"] *= 0.25;
+        return C.gather();
+    };
+    const auto wanted = computed(host, 0, nullptr);
+    for (unsigned there = 0; there < 8; ++there) {
+        const auto count = std::popcount(there);
+        const World world = world_with(count == 0 ? bytes / 2 : bytes * count * 4 / 3 + 4096);
+        std::string text;
+        const auto got = computed(world, there, &text);
+        EXPECT_NE(text.find("computed on the device"), std::string::npos) << text;
+        if (count < 3) {
+            EXPECT_NE(text.find("come and go while others are multiplied"), std::string::npos) << text;
+        }
+        for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], wanted[i], 1e-11) << there << " " << text;
     }
 }
 
