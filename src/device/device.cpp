@@ -3,7 +3,6 @@
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "base/options.hpp"
-#include "comm/communicator.hpp"
 
 namespace arges::device {
 
@@ -36,7 +35,10 @@ DeviceKind default_kind() {
     return is_replaced_by_default ? DeviceKind::cuda : said;
 }
 
-bool may_have_messages() { return replaced != nullptr ? may_replaced_have_messages : mpi_takes_cuda_arrays(); }
+std::optional<bool> may_have_messages() {
+    if (replaced == nullptr) return {};
+    return may_replaced_have_messages;
+}
 bool has_messages() { return are_messages_there; }
 void set_messages(bool on_device) { are_messages_there = on_device; }
 

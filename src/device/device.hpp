@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 
 namespace arges::device {
 
@@ -18,9 +19,9 @@ Tables tables_of(DeviceKind kind);
 /// Where a World has its tensors that is not told: what ARGES_DEVICE says. @throws InvalidArgument for values that are not known
 DeviceKind default_kind();
 
-/// Does MPI say that it takes messages in the memory of a device?
-bool may_have_messages();
-/// Do those of this rank lie there? Not before a World has found out that they arrive.
+/// Does MPI take messages in the memory of a device? What tests say; none: MPI says it.
+std::optional<bool> may_have_messages();
+/// Do messages of this rank lie there? Not before a World has found out that they arrive.
 bool has_messages();
 void set_messages(bool on_device);
 

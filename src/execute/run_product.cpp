@@ -295,8 +295,7 @@ void ProductRun::move_out(Call& call, const Part& part) {
     call.error.run([&] {
         std::unique_ptr<MovementRun> made;
         const auto& movement = movements_[o] ? *movements_[o] : part_of(o, part.range, made);
-        movement.run(call.c.kernels_or(call.kernels), {part.array, &call.kernels}, call.c.elements, nullptr, beta, false,
-                     call.workspace);
+        movement.run(call.c.kernels_or(call.kernels), {part.array, &call.kernels}, call.c.elements, nullptr, beta, false, call.workspace);
     });
 }
 

@@ -36,7 +36,8 @@ bool messages_arrive_on_device(const Communicator& comm, const ElementKernels& k
     constexpr std::int64_t few = 7, many = 50000;
     bool right = true;
     for (const auto count : {few, many})
-        for (const std::int64_t distance : {std::int64_t{1}, comm.size() / 2}) right = arrive(comm, *kernels.space, distance, count) && right;
+        for (const std::int64_t distance : {std::int64_t{1}, comm.size() / 2})
+            right = arrive(comm, *kernels.space, distance, count) && right;
     return comm.minimum(right ? 1 : 0) == 1;
 }
 

@@ -1,8 +1,6 @@
 // Messages in the memory of a device: whether they arrive is found out by sending some.
 #include "redistribute/device_messages.hpp"
 
-#include "support/test_device.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,12 +11,12 @@ namespace {
 
 /// A memory that MPI reaches, and one of another kind from which it would not be read right.
 const ElementKernels& table(bool is_right) {
-    static const MemorySpace right{.name = "right",
-                                   .allocate = [](std::int64_t bytes) { return std::malloc(static_cast<std::size_t>(bytes)); },
-                                   .free = [](void* array, std::int64_t) noexcept { std::free(array); },
-                                   .copy = [](void* to, const void* from,
-                                              std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); },
-                                   .finish = [] {}};
+    static const MemorySpace right{
+        .name = "right",
+        .allocate = [](std::int64_t bytes) { return std::malloc(static_cast<std::size_t>(bytes)); },
+        .free = [](void* array, std::int64_t) noexcept { std::free(array); },
+        .copy = [](void* to, const void* from, std::int64_t bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); },
+        .finish = [] {}};
     static MemorySpace wrong = right;
     wrong.copy = [](void* to, const void* from, std::int64_t bytes) {
         std::memcpy(to, from, static_cast<std::size_t>(bytes));

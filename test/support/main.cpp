@@ -134,8 +134,7 @@ int main(int argc, char** argv) {
         delete listeners.Release(listeners.default_result_printer());
         listeners.Append(new FailurePrinter(rank));
     }
-    if (const char* const device = std::getenv("ARGES_TEST_DEVICE"))
-        arges::test::use_test_device(std::string_view(device) == "messages");
+    if (const char* const device = std::getenv("ARGES_TEST_DEVICE")) arges::test::use_test_device(std::string_view(device) == "messages");
     const int exit_code = agree(RUN_ALL_TESTS(), comm);
     MPI_Comm_free(&comm);
     MPI_Finalize();

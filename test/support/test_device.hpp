@@ -8,8 +8,8 @@
 namespace arges::test {
 
 /// Tensors of float, double and the complex types in a World on DeviceKind::cuda lie in a memory that can be read and written only while a
-/// kernel of their table runs: the kernels of devices (src/device), in loops on the host, as late as they may run. Whatever else touches an element, MPI included,
-/// ends the process. From now on also in a World that is not told where. Local.
+/// kernel of their table runs: the kernels of devices (src/device), in loops on the host, as late as they may run. Whatever else touches an
+/// element, MPI included, ends the process. From now on also in a World that is not told where. Local.
 /// @param messages  MPI takes messages there: then the memory is open to all
 void use_test_device(bool messages = false);
 

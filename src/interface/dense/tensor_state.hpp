@@ -98,9 +98,9 @@ public:
 
     bool on_device;  // in a dry run of a machine with a device kernels are those of the host
     Layout layout;
-    Buffer<std::byte> bytes;  // of the elements on this rank; empty in a dry run
-    bool stays = false;       // the caller has the address of the elements
-    bool crosses = false;     // it lies on the host, and a step on the device has copied it
+    Buffer<std::byte> bytes;    // of the elements on this rank; empty in a dry run
+    bool stays = false;         // the caller has the address of the elements
+    bool crosses = false;       // it lies on the host, and a step on the device has copied it
     std::int64_t last_use = 0;  // number of the last statement that used it, see WorldState::next_use()
 
 private:

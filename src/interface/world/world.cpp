@@ -113,7 +113,7 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order, const
 
 void WorldState::find_where_messages_lie() {
     bool may_be_there = false;
-    agree([&] { may_be_there = size_ > 1 && device_messages_option() && device::may_have_messages(); });
+    agree([&] { may_be_there = size_ > 1 && device_messages_option() && device::may_have_messages().value_or(mpi_takes_cuda_arrays()); });
     const bool all = communicator_->minimum(may_be_there ? 1 : 0) == 1;
     device::set_messages(all && messages_arrive_on_device(*communicator_, device_.kernels(element_kernels<double>())));
 }

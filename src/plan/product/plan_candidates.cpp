@@ -427,7 +427,7 @@ ProductPlan PlanCandidates::fitting_plan(GridCandidate& candidate) {
     };
     const auto& spec = plan_.spec;
     bool looks_further = spec.on_device && (spec.crosses(spec.output) || std::any_of(spec.factors.begin(), spec.factors.end(),
-                                                                                    [&](const auto& f) { return spec.crosses(f); }));
+                                                                                     [&](const auto& f) { return spec.crosses(f); }));
     if (workspace_bound(result, options_) > options_.memory_limit) {
         if (candidate.copies) {
             candidate = placed(candidate.axes, false);
