@@ -1,5 +1,6 @@
 // Tensors that a device has no room for: they lie on the host, and what is worth it is computed in the device's memory, in windows.
 #include "arges/arges.hpp"
+#include "device/device.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "support/test_device.hpp"
 
@@ -167,6 +168,12 @@ TEST_F(DevicePlaces, RoundsThatDoNotFitStayWhereTheyAre) {
         tensors[0]["ij"] = tensors[1 + s % 4]["ik"] * tensors[1 + s % 4]["kj"];
         for (int t = 0; t < 5; ++t) EXPECT_EQ(is_on_device(tensors[t]), t < 3) << s;
     }
+}
+
+/// As tests were started; see ARGES_TEST_DEVICE.
+TEST_F(DevicePlaces, MessagesLieThereIfMpiTakesThem) {
+    const World world = world_with(1 << 20);
+    EXPECT_EQ(device::has_messages(), world.size() > 1 && device::may_have_messages().value());
 }
 
 /// A product of few numbers is not worth the way.
