@@ -77,8 +77,8 @@ public:
         check(cudaSetDevice(device->number_), "choosing it");
         return *device;
     }
-    int queue() const { return queue_; }
-    void use_queue(int queue) { queue_ = queue; }
+    static int queue() { return queue_; }
+    static void use_queue(int queue) { queue_ = queue; }
     void follow(int queue) {
         check(cudaEventRecord(ends_[1 - queue], streams_[1 - queue]), "waiting for a queue");
         check(cudaStreamWaitEvent(streams_[queue], ends_[1 - queue]), "waiting for a queue");
@@ -135,7 +135,7 @@ private:
 
     int number_ = 0, devices_ = 1;
     void* nothing_ = nullptr;
-    int queue_ = 0;
+    static inline int queue_ = 0;
     std::array<cudaStream_t, 2> streams_{};
     std::array<cudaEvent_t, 2> ends_{};
     cublasHandle_t blas_ = nullptr;
@@ -198,12 +198,12 @@ struct Cuda {
                                       .copy = copy,
                                       .memory = memory,
                                       .wait = wait,
-                                      .use_queue = [](int queue) { Device::the().use_queue(queue); },
+                                      .use_queue = Device::use_queue,
                                       .follow = [](int queue) { Failure::the().guarded([&] { Device::the().follow(queue); }); },
                                       .finish = finish};
         return here;
     }
-    static int queue() { return Device::the().queue(); }
+    static int queue() { return Device::queue(); }
     static bool has(const void* array) {
         if (array == nullptr) return false;
         Device::the();
