@@ -6,6 +6,8 @@
 #include "arges/chemistry/mp2.hpp"
 #include "arges/chemistry/rtriples.hpp"
 #include "arges/chemistry/triples.hpp"
+#include "arges/machine.hpp"
+#include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -126,6 +128,26 @@ TEST(ClosedShellTriples, are_the_same_in_any_memory) {
     }
     EXPECT_GE(computed, 3);
     EXPECT_GE(refused, 3);
+}
+
+// With and without room for all of it there.
+TEST(ClosedShellTriples, are_the_same_on_a_device) {
+    const World host(MPI_COMM_WORLD, Device(DeviceKind::none));
+    const Problem problem(host, 4, 17);
+    const double wanted = rtriples_energy(problem.spatial, problem.t);
+    const test::TestDevice device;
+    MachineModel slow;
+    slow.flops_per_second = 1;
+    int computed = 0;
+    for (std::int64_t kib = 16384; kib >= 16; kib /= 2) {
+        const World world(slow, Device(DeviceKind::cuda, kib * 1024));
+        const Problem there(world, 4, 17);
+        const auto calls = test::TestDevice::calls();
+        EXPECT_NEAR(rtriples_energy(there.spatial, there.t), wanted, 1e-11 * std::abs(wanted)) << kib << " KiB";
+        if (world.maximum(test::TestDevice::calls() - calls) > 500) ++computed;
+        EXPECT_LE(world.maximum(world.device_memory_in_use()), kib * 1024);
+    }
+    EXPECT_GE(computed, 3);
 }
 
 TEST(ClosedShellTriples, tell_how_far_they_are) {

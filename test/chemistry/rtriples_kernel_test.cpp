@@ -1,5 +1,8 @@
 #include "chemistry/equations/rtriples_kernel.hpp"
 
+#include "base/buffer.hpp"
+#include "chemistry/equations/device_triples.hpp"
+#include "support/test_device.hpp"
 #include "support/threads.hpp"
 
 #include <gtest/gtest.h>
@@ -92,6 +95,28 @@ struct Orbitals {
     }
 };
 
+/// The energy on a device, to which parts are copied.
+double energy_on_device(const Orbitals& x, TripleBlock block, const std::vector<std::vector<double>>& parts) {
+    const auto& kernels = test::device_kernels<double>();
+    std::vector<Buffer<double>> there;
+    const auto bring = [&](const double*& part) {
+        const auto known = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return part != nullptr && p.data() == part; });
+        if (known == parts.end()) return;
+        there.emplace_back(std::ssize(*known), kernels.space);
+        copy_array(there.back().data(), known->data(), there.back().bytes(), kernels.space);
+        part = there.back().data();
+    };
+    for (auto& of_orbital : block.left)
+        for (auto& of_range : of_orbital)
+            for (auto& part : of_range) bring(part);
+    for (auto& of_orbital : block.right)
+        for (auto& part : of_orbital) bring(part);
+    std::vector<double> singles;
+    for (const auto& own : x.singles) singles.insert(singles.end(), own.begin(), own.end());
+    DeviceTriples triples(kernels, x.energies, singles, DeviceTriples::elements_of(block));
+    return triples.energy(block, {0, 1, 2});
+}
+
 /// All choices of ranges for virtual orbitals cut at some places.
 void check_ranges(const Orbitals& x, const std::vector<std::int64_t>& cuts) {
     std::vector<std::int64_t> range_of(static_cast<std::size_t>(x.v));
@@ -144,6 +169,8 @@ void check_ranges(const Orbitals& x, const std::vector<std::int64_t>& cuts) {
                     EXPECT_NEAR(block.energy(work.data()), expected, 1e-11 * (1 + std::abs(expected)))
                         << "ranges " << A << B << C << " of " << ranges << ", " << x.v << " virtual orbitals, " << threads << " threads";
                 }
+                EXPECT_NEAR(energy_on_device(x, block, parts), expected, 1e-11 * (1 + std::abs(expected)))
+                    << "ranges " << A << B << C << " of " << ranges << ", " << x.v << " virtual orbitals, on a device";
             }
 }
 

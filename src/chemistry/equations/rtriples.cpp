@@ -14,6 +14,7 @@
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
 #include "base/math.hpp"
+#include "chemistry/equations/device_triples.hpp"
 #include "chemistry/equations/rtriples_kernel.hpp"
 #include "interface/dense/tensor_state.hpp"
 #include "redistribute/part_reader.hpp"
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,13 +37,14 @@ public:
     using PartOf = std::function<Part(std::int64_t)>;
 
     /// Takes memory for the parts unless they can be used where they are. Collective.
+    /// @param space     where the parts are used; null: on the host
     /// @param elements  of a part at most, which that of number 0 has  @param capacity  parts to keep
-    KeptParts(const Tensor<double>& tensor, PartOf part_of, std::int64_t elements, std::int64_t capacity)
-        : state_(*tensor.state()), here_(state_),
+    KeptParts(const Tensor<double>& tensor, const MemorySpace* space, PartOf part_of, std::int64_t elements, std::int64_t capacity)
+        : state_(*tensor.state()), here_(state_), space_(space),
           reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), here_.data(), sizeof(double)),
           part_of_(std::move(part_of)), elements_(elements), uses_(capacity) {
         state_.world->agree([&] {
-            if (reader_.in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements);
+            if (in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements, space);
         });
     }
 
@@ -55,8 +58,8 @@ public:
         std::vector<const double*> result;
         for (const std::int64_t number : numbers) {
             const Part part = part_of_(number);
-            if (const auto* const here = static_cast<const double*>(reader_.in_place(part))) {
-                result.push_back(here);
+            if (const auto* const there = in_place(part)) {
+                result.push_back(there);
                 continue;
             }
             const auto [place, is_new] = places_.try_emplace(number);
@@ -67,11 +70,31 @@ public:
             }
             result.push_back(at(place->second));
         }
-        reader_.read(parts, to);
+        if (space_ == nullptr)
+            reader_.read(parts, to);
+        else
+            bring(parts, to);
         return result;
     }
 
 private:
+    /// Where a part lies in the memory in which it is used; else null.
+    const double* in_place(const Part& part) const {
+        const auto* const here = static_cast<const std::byte*>(reader_.in_place(part));
+        if (here == nullptr || state_.bytes.space() != space_) return nullptr;
+        return reinterpret_cast<const double*>(state_.bytes.data() + (here - here_.data()));
+    }
+    /// By way of the host.
+    void bring(const std::vector<Part>& parts, const std::vector<void*>& to) {
+        std::vector<void*> passing;
+        state_.world->agree([&] {
+            passing_.reserve(std::ssize(parts) * elements_);
+            for (std::size_t p = 0; p < parts.size(); ++p) passing.push_back(passing_.data() + static_cast<std::int64_t>(p) * elements_);
+        });
+        reader_.read(parts, passing);
+        for (std::size_t p = 0; p < parts.size(); ++p)
+            copy_array(to[p], passing[p], parts[p].size() * std::int64_t{sizeof(double)}, space_);
+    }
     double* at(std::size_t place) { return memory_.data() + static_cast<std::int64_t>(place) * elements_; }
     /// The place that was used longest ago.
     std::size_t make_room(std::int64_t number) {
@@ -83,10 +106,11 @@ private:
 
     TensorState& state_;
     HostElements here_;
+    const MemorySpace* space_;
     PartReader reader_;
     PartOf part_of_;
     std::int64_t elements_;
-    Buffer<double> memory_;
+    Buffer<double> memory_, passing_;
     std::vector<std::pair<std::int64_t, std::int64_t>> uses_;  // by place: number, and when it was used last
     std::map<std::int64_t, std::size_t> places_;
     std::int64_t now_ = 0;
@@ -94,14 +118,28 @@ private:
 
 /// How the work is cut.
 struct Cut {
-    std::int64_t ranges = 1;           // of virtual orbitals
-    std::int64_t left = 0, right = 0;  // parts of L and R to keep
-    std::int64_t batch = 1;            // occupied orbitals whose triples come one after the other, since they use the same parts
+    std::int64_t ranges = 1;                 // of virtual orbitals
+    std::int64_t left = 0, right = 0;        // parts of L and R to keep
+    std::int64_t batch = 1;                  // occupied orbitals whose triples come one after the other, since they use the same parts
+    const ElementKernels* device = nullptr;  // the table of the device on which blocks are computed; null: on the host
 };
 
 /// Three occupied orbitals i >= j >= k and three ranges A >= B >= C.
 struct TripleTask {
     std::array<std::int64_t, 3> orbitals, ranges;
+};
+
+/// Room on the device in the account of the world.
+class HeldOnDevice {
+public:
+    HeldOnDevice(WorldState& world, std::int64_t bytes) : world_(world), bytes_(bytes) { world_.hold(bytes_, true); }
+    ~HeldOnDevice() { world_.hold(-bytes_, true); }
+    HeldOnDevice(const HeldOnDevice&) = delete;
+    HeldOnDevice& operator=(const HeldOnDevice&) = delete;
+
+private:
+    WorldState& world_;
+    std::int64_t bytes_;
 };
 
 class TriplesEnergy {
@@ -119,8 +157,17 @@ private:
     Tensor<double> right_sides(const Tensor<double>& t2) const;
     std::int64_t least_left(std::int64_t ranges) const;
     std::int64_t least_right() const;
+    std::int64_t left_part_elements(std::int64_t ranges) const;
+    std::int64_t right_part_elements() const { return (2 * v_ + o_) * v_; }
+    std::int64_t messages_for(std::int64_t ranges) const;
     std::int64_t elements_for(std::int64_t ranges, std::int64_t left, std::int64_t right) const;
+    std::int64_t elements_there(std::int64_t ranges, std::int64_t left, std::int64_t right) const;
+    template <class F>
+    std::optional<Cut> cut_within(std::int64_t free, F&& elements) const;
+    std::optional<Cut> cut_of_device() const;
     Cut choose_cut() const;
+    double operations() const { return 12.0 * v_ * v_ * v_ * (v_ + o_) * triples(); }
+    double triples() const { return o_ * (o_ + 1) * (o_ + 2) / 6 - o_; }
     std::int64_t range_begin(std::int64_t range) const { return v_ * range / cut_.ranges; }
     Part left_part(std::int64_t number) const;
     Part right_part(std::int64_t number) const;
@@ -185,34 +232,78 @@ std::int64_t TriplesEnergy::least_left(std::int64_t ranges) const {
 /// Likewise parts of R.
 std::int64_t TriplesEnergy::least_right() const { return std::min<std::int64_t>(o_ * o_, 6); }
 
+std::int64_t TriplesEnergy::left_part_elements(std::int64_t ranges) const {
+    const std::int64_t length = ceil_div(v_, ranges);
+    return (v_ + o_) * length * length;
+}
+
+/// Numbers of parts that are packed, and received.
+std::int64_t TriplesEnergy::messages_for(std::int64_t ranges) const {
+    return 2 * (least_left(ranges) * left_part_elements(ranges) + least_right() * right_part_elements());
+}
+
 /// Numbers of working memory of a rank that keeps so many parts.
 std::int64_t TriplesEnergy::elements_for(std::int64_t ranges, std::int64_t left, std::int64_t right) const {
     const std::int64_t length = ceil_div(v_, ranges);
-    const std::int64_t left_part = (v_ + o_) * length * length, right_part = (2 * v_ + o_) * v_;
     std::int64_t elements = orders_of_ranges[kind_of(ranges)] * length * length * length;
-    if (ranks() > 1 || ranges > 1) elements += left * left_part;
-    if (ranks() > 1) {
-        elements += right * right_part;
-        elements += 2 * (least_left(ranges) * left_part + least_right() * right_part);  // packed, and received
-    }
+    if (ranks() > 1 || ranges > 1) elements += left * left_part_elements(ranges);
+    if (ranks() > 1) elements += right * right_part_elements() + messages_for(ranges);
     return elements;
 }
 
-/// As few ranges as fit into three quarters of the memory that is left and give every rank some tasks. All ranks choose alike.
-Cut TriplesEnergy::choose_cut() const {
+/// Likewise on a device. On the host there are messages, and parts on their way.
+std::int64_t TriplesEnergy::elements_there(std::int64_t ranges, std::int64_t left, std::int64_t right) const {
+    const std::int64_t length = ceil_div(v_, ranges);
+    std::int64_t elements = (2 * orders_of_ranges[kind_of(ranges)] + 1) * length * length * length + v_ * (o_ + 1);
+    if (ranks() > 1 || ranges > 1 || !left_.state()->on_device) elements += left * left_part_elements(ranges);
+    if (ranks() > 1 || !right_.state()->on_device) elements += right * right_part_elements();
+    return elements;
+}
+
+/// As few ranges as fit into three quarters of the memory that is left and give every rank some tasks; none fits: nothing.
+template <class F>
+std::optional<Cut> TriplesEnergy::cut_within(std::int64_t free, F&& elements) const {
     constexpr std::int64_t tasks_of_a_rank = 4, short_range = 48;
-    const std::int64_t free = world().state()->least_free_bytes() / std::int64_t{sizeof(double)};
-    const std::int64_t triples = o_ * (o_ + 1) * (o_ + 2) / 6 - o_;
     for (std::int64_t ranges = 1; ranges <= v_; ++ranges) {
-        if (elements_for(ranges, least_left(ranges), least_right()) > free * 3 / 4) continue;
-        const std::int64_t length = ceil_div(v_, ranges), tasks = triples * (ranges * (ranges + 1) * (ranges + 2) / 6);
-        if (tasks < tasks_of_a_rank * ranks() && length > short_range) continue;
+        if (elements(ranges, least_left(ranges), least_right()) > free * 3 / 4) continue;
+        const std::int64_t length = ceil_div(v_, ranges);
+        const double tasks = triples() * static_cast<double>(ranges * (ranges + 1) * (ranges + 2) / 6);
+        if (tasks < static_cast<double>(tasks_of_a_rank * ranks()) && length > short_range) continue;
         Cut cut{ranges};
-        cut.left = std::max(least_left(ranges), std::min(o_ * ranges * ranges, free / 4 / ((v_ + o_) * length * length)));
-        cut.right = std::max(least_right(), std::min(o_ * o_, free / 16 / ((2 * v_ + o_) * v_)));
+        cut.left = std::max(least_left(ranges), std::min(o_ * ranges * ranges, free / 4 / left_part_elements(ranges)));
+        cut.right = std::max(least_right(), std::min(o_ * o_, free / 16 / right_part_elements()));
         cut.batch = std::clamp<std::int64_t>(cut.left / least_left(ranges), 1, o_);
         return cut;
     }
+    return std::nullopt;
+}
+
+/// For blocks on the device, if it has room and ends first.
+std::optional<Cut> TriplesEnergy::cut_of_device() const {
+    constexpr double calls_of_an_order = 40;
+    const auto& state = *world().state();
+    const auto& kernels = state.kernels(element_kernels<double>());
+    if (kernels.space == nullptr) return std::nullopt;
+    std::int64_t free[] = {state.device().limit() / 4 * 3 - state.device().in_use(), state.free_bytes()};
+    state.agree([] {}, free);
+    auto cut = cut_within(free[0] / std::int64_t{sizeof(double)},
+                          [&](auto ranges, auto left, auto right) { return elements_there(ranges, left, right); });
+    if (!cut || 2 * messages_for(cut->ranges) > free[1] / std::int64_t{sizeof(double)}) return std::nullopt;
+    const auto ranges = cut->ranges;
+    const auto rates = state.machine().device.value_or(DeviceRates());
+    const double orders = triples() * static_cast<double>(ranges * ranges * ranges);
+    const double there = operations() / rates.flops_per_second + orders * calls_of_an_order * rates.call_seconds;
+    if (there >= operations() / state.machine().flops_per_second) return std::nullopt;
+    cut->device = &kernels;
+    return cut;
+}
+
+/// All ranks choose alike.
+Cut TriplesEnergy::choose_cut() const {
+    if (const auto there = cut_of_device()) return *there;
+    const std::int64_t free = world().state()->least_free_bytes() / std::int64_t{sizeof(double)};
+    const auto cut = cut_within(free, [&](auto ranges, auto left, auto right) { return elements_for(ranges, left, right); });
+    if (cut) return *cut;
     throw OutOfMemory("(T) over " + std::to_string(v_) + " virtual orbitals needs " +
                       std::to_string(elements_for(v_, least_left(v_), least_right()) * 4 / 3 * std::int64_t{sizeof(double)}) +
                       " bytes of free memory on each rank at least; use more ranks or raise the limit");
@@ -303,26 +394,34 @@ void TriplesEnergy::for_each_right(const TripleTask& task, TripleBlock& block, F
 
 double TriplesEnergy::value(const PartDone& done) const {
     WorldState& state = *world().state();
-    const std::int64_t bytes = elements_for(cut_.ranges, cut_.left, cut_.right) * std::int64_t{sizeof(double)};
+    const bool on_device = cut_.device != nullptr;
+    const auto elements = on_device ? 2 * messages_for(cut_.ranges) : elements_for(cut_.ranges, cut_.left, cut_.right);
+    const std::int64_t bytes = elements * std::int64_t{sizeof(double)};
     state.make_room(bytes);
-    state.note_working(bytes, 0, TripleBlock::blas_memory(v_ + o_, ceil_div(v_, cut_.ranges)));
-    const double v = v_, o = o_;
-    const double operations = 12 * v * v * v * (v + o) * (o * (o + 1) * (o + 2) / 6 - o);
-    state.note_seconds(operations / (state.machine().flops_per_second * static_cast<double>(ranks())));
+    state.note_working(bytes, 0, on_device ? 0 : TripleBlock::blas_memory(v_ + o_, ceil_div(v_, cut_.ranges)));
+    state.note_seconds(operations() / (state.machine().flops_per_second * static_cast<double>(ranks())));
     if (world().is_dry_run()) return 0;
+    const HeldOnDevice room(state, on_device ? elements_there(cut_.ranges, cut_.left, cut_.right) * std::int64_t{sizeof(double)} : 0);
+    const auto* const space = on_device ? cut_.device->space : nullptr;
     const std::vector<double> t1 = t1_.gather();
     std::int64_t steps = 0;
     const std::vector<TripleTask> tasks = my_tasks(steps);
-    const std::int64_t length = ceil_div(v_, cut_.ranges);
     KeptParts left(
-        left_, [&](std::int64_t number) { return left_part(number); }, (v_ + o_) * length * length, cut_.left);
+        left_, space, [&](std::int64_t number) { return left_part(number); }, left_part_elements(cut_.ranges), cut_.left);
     KeptParts right(
-        right_, [&](std::int64_t number) { return right_part(number); }, (2 * v_ + o_) * v_, cut_.right);
+        right_, space, [&](std::int64_t number) { return right_part(number); }, right_part_elements(), cut_.right);
     Buffer<double> work;
+    std::optional<DeviceTriples> there;
     state.agree([&] {
-        std::int64_t elements = 0;
-        for (const TripleTask& task : tasks) elements = std::max(elements, block_of(task).connected_elements());
-        work = Buffer<double>(elements);
+        std::int64_t most = 0;
+        for (const TripleTask& task : tasks) {
+            const TripleBlock block = block_of(task);
+            most = std::max(most, on_device ? DeviceTriples::elements_of(block) : block.connected_elements());
+        }
+        if (on_device)
+            there.emplace(*cut_.device, V_.virtuals, t1, most);
+        else
+            work = Buffer<double>(most);
     });
 
     double energy = 0;
@@ -344,7 +443,7 @@ double TriplesEnergy::value(const PartDone& done) const {
             for (std::size_t x = 0; x < 3; ++x) block.singles[x] = t1.data() + v_ * task->orbitals[x];
             // How often the orbitals occur among all i, j, k.
             const bool equal = task->orbitals[0] == task->orbitals[1] || task->orbitals[1] == task->orbitals[2];
-            error.run([&] { energy += (equal ? 3 : 6) * block.energy(work.data()); });
+            error.run([&] { energy += (equal ? 3 : 6) * (there ? there->energy(block, task->orbitals) : block.energy(work.data())); });
         }
         if (done) done(static_cast<double>(step + 1) / steps);
     }

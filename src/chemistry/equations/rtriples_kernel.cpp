@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace arges::chemistry {
@@ -16,15 +17,12 @@ namespace arges::chemistry {
 namespace {
 
 using local::gemm;
-using Ranges = std::array<std::size_t, 3>;
+using Ranges = TripleBlock::Ranges;
 
 /// Columns of the connected triples that a thread computes at a time, at most.
 constexpr std::int64_t panel = 48;
 /// Edge of the cubes in which energies are summed: the elements of all their orders stay in the cache.
 constexpr std::int64_t edge = 8;
-
-/// Even permutations, then odd ones.
-constexpr std::array<Ranges, 6> orders{{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}}};
 
 /// w(abc) = sum over orders of the pairs (ai), (bj), (ck) of L_i(d,a,b) R_jk(d,c), for a, b, c in three ranges and some c. Every
 /// product is added to w where it is: the left side has `d` first, so that any of its other dimensions can be a row.
@@ -90,7 +88,7 @@ void compute_connected(const TripleBlock& block, const Ranges& ranges, double* w
 /// Sums energies over a >= b >= c.
 class TripleEnergies {
 public:
-    /// @param w  the connected triples by `orders` of the ranges
+    /// @param w  the connected triples by TripleBlock::orders of the ranges
     TripleEnergies(const TripleBlock& block, const std::array<const double*, 6>& w) : block_(block), w_(w) {
         for (std::size_t p = 0; p < 3; ++p)
             for (std::size_t q = 0; q < 3; ++q)
@@ -128,7 +126,7 @@ private:
         for (std::size_t o = 0; o < 6; ++o) {
             std::int64_t stride = 1;
             w[o] = w_[o];
-            for (const std::size_t p : orders[o]) {
+            for (const std::size_t p : TripleBlock::orders[o]) {
                 w[o] += at[p] * stride;
                 if (p == 0) step[o] = stride;
                 stride *= block_.length[p];
@@ -182,10 +180,21 @@ std::size_t TripleBlock::range(std::size_t p) const {
     return p;
 }
 
+TripleBlock::Ranges TripleBlock::ranges_of(std::size_t order) const {
+    Ranges ranges = orders[order];
+    for (std::size_t& p : ranges) p = range(p);
+    return ranges;
+}
+
+std::size_t TripleBlock::first_of(const Ranges& ranges) const {
+    std::size_t order = 0;
+    while (ranges_of(order) != ranges) ++order;
+    return order;
+}
+
 std::int64_t TripleBlock::connected_elements() const {
-    const std::int64_t cube = length[0] * length[1] * length[2];
     const int equal = (range(1) == 0 ? 1 : 0) + (range(2) != 2 ? 1 : 0);
-    return cube * (equal == 2 ? 1 : equal == 1 ? 3 : 6);
+    return cube() * (equal == 2 ? 1 : equal == 1 ? 3 : 6);
 }
 
 std::int64_t TripleBlock::blas_memory(std::int64_t summed, std::int64_t length) {
@@ -193,20 +202,15 @@ std::int64_t TripleBlock::blas_memory(std::int64_t summed, std::int64_t length) 
 }
 
 double TripleBlock::energy(double* work) const {
-    const std::int64_t cube = length[0] * length[1] * length[2];
-    const auto ranges_of = [&](std::size_t order) {
-        Ranges ranges = orders[order];
-        for (std::size_t& p : ranges) p = range(p);
-        return ranges;
-    };
     std::array<const double*, 6> w{};
     for (std::size_t o = 0; o < 6; ++o) {
-        for (std::size_t earlier = 0; earlier < o && w[o] == nullptr; ++earlier)
-            if (ranges_of(earlier) == ranges_of(o)) w[o] = w[earlier];
-        if (w[o] != nullptr) continue;
+        const std::size_t same = first_of(ranges_of(o));
+        if (same < o) {
+            w[o] = w[same];
+            continue;
+        }
         compute_connected(*this, ranges_of(o), work);
-        w[o] = work;
-        work += cube;
+        w[o] = std::exchange(work, work + cube());
     }
 
     const TripleEnergies sums(*this, w);
