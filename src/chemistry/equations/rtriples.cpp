@@ -284,7 +284,7 @@ std::optional<Cut> TriplesEnergy::cut_of_device() const {
     const auto& state = *world().state();
     const auto& kernels = state.kernels(element_kernels<double>());
     if (kernels.space == nullptr) return std::nullopt;
-    std::int64_t free[] = {state.device().limit() / 4 * 3 - state.device().in_use(), state.free_bytes()};
+    std::int64_t free[] = {state.device().free_bytes(), state.free_bytes()};
     state.agree([] {}, free);
     auto cut = cut_within(free[0] / std::int64_t{sizeof(double)},
                           [&](auto ranges, auto left, auto right) { return elements_there(ranges, left, right); });
