@@ -1,6 +1,7 @@
 #include "arges/chemistry/denominators.hpp"
 
 #include "support/tensor_checks.hpp"
+#include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,26 +39,29 @@ TEST(Denominators, AreEnergiesOfOccupiedLessThoseOfVirtualOrbitals) {
                                   {{6, 6, 4, 4}, "abij", "antisym(a,b) antisym(i,j)"},
                                   {{4, 4, 3, 3}, "abij", "sym(product(a,i),product(b,j))"},
                                   {{4, 4, 4, 3, 3, 3}, "abcijk", "antisym(a,b,c) antisym(i,j,k)"}};
-    const World world;
-    test::with_all_mappings(world, [&] {
-        std::mt19937_64 random(4);
-        for (const auto& c : cases) {
-            SCOPED_TRACE(std::string(c.names) + " " + c.tree);
-            Tensor<double> residual(world, c.extents, c.names, c.tree);
-            residual.fill_random(9);
-            const auto before = residual.gather();
-            const auto virtuals = random_terms(c.extents.front(), random);
-            auto occupied = random_terms(c.extents.back(), random);
-            for (double& energy : occupied) energy -= 4;
-            divide_by_denominators(residual, occupied, virtuals);
-            expect_divided(before, residual, [&](const std::vector<std::int64_t>& x) {
-                double sum = 0;
-                for (std::size_t d = 0; d < x.size(); ++d)
-                    sum += 2 * d < x.size() ? -virtuals[static_cast<std::size_t>(x[d])] : occupied[static_cast<std::size_t>(x[d])];
-                return sum;
-            });
-        }
-    });
+    const test::TestDevice device;
+    for (const auto kind : {DeviceKind::none, DeviceKind::cuda}) {
+        const World world(MPI_COMM_WORLD, Device(kind));
+        test::with_all_mappings(world, [&] {
+            std::mt19937_64 random(4);
+            for (const auto& c : cases) {
+                SCOPED_TRACE(std::string(c.names) + " " + c.tree);
+                Tensor<double> residual(world, c.extents, c.names, c.tree);
+                residual.fill_random(9);
+                const auto before = residual.gather();
+                const auto virtuals = random_terms(c.extents.front(), random);
+                auto occupied = random_terms(c.extents.back(), random);
+                for (double& energy : occupied) energy -= 4;
+                divide_by_denominators(residual, occupied, virtuals);
+                expect_divided(before, residual, [&](const std::vector<std::int64_t>& x) {
+                    double sum = 0;
+                    for (std::size_t d = 0; d < x.size(); ++d)
+                        sum += 2 * d < x.size() ? -virtuals[static_cast<std::size_t>(x[d])] : occupied[static_cast<std::size_t>(x[d])];
+                    return sum;
+                });
+            }
+        });
+    }
 }
 
 }  // namespace

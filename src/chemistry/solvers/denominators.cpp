@@ -46,11 +46,35 @@ void divide_rows(TensorState& state, const std::vector<std::vector<double>>& ter
     }
 }
 
+/// A tensor on a device, where the sums are made: slot by slot, of the terms that each element of the slot has.
+void divide_there(TensorState& state, const std::vector<std::vector<double>>& terms) {
+    constexpr double of_padding = 1e300;  // its elements are zero
+    const Layout& layout = state.shape();
+    const auto& kernels = *state.kernels;
+    const auto sizes = layout.local_sizes(state.rank()), strides = layout.strides(state.rank());
+    Buffer<double> sums(state.count(), kernels.space);
+    kernels.fill(sums.data(), sums.size(), kernels.zero);
+    for (int s = 0; s < layout.slots(); ++s) {
+        std::vector<double> of_slot(static_cast<std::size_t>(sizes[s]), of_padding);
+        layout.slot(s).for_each(layout.coordinate(state.rank(), s), [&](std::int64_t index, const std::int64_t* tuple) {
+            const auto& dimensions = layout.slot_dimensions(s);
+            of_slot[static_cast<std::size_t>(index)] = 0;
+            for (std::size_t i = 0; i < dimensions.size(); ++i) of_slot[static_cast<std::size_t>(index)] += terms[dimensions[i]][tuple[i]];
+        });
+        std::vector<local::TransferAxis> axes;
+        for (int x = 0; x < layout.slots(); ++x)
+            axes.push_back({.count = sizes[x], .from_stride = x == s ? 1 : 0, .to_stride = strides[x]});
+        kernels.transfer(axes, of_slot.data(), sums.data(), nullptr, {.accumulate = true});
+    }
+    kernels.divide(state.bytes.data(), sums.data(), state.count());
+}
+
 /// Divides each element by the sum over its dimensions of terms[dimension][index]. Threaded where the
 /// tensor has no symmetry.
 void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double>>& terms) {
     TensorState& state = *tensor.state();
     if (tensor.world().is_dry_run() || state.count() == 0) return;
+    if (tensor.order() > 0 && state.kernels->space != nullptr) return divide_there(state, terms);
     const auto& slots = state.shape().symmetry().slots();
     if (tensor.order() > 0 &&
         std::all_of(slots.begin(), slots.end(), [](const SymmetryNode& node) { return node.kind == NodeKind::leaf; })) {
