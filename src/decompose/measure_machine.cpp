@@ -310,7 +310,7 @@ DeviceRates device_rates(const Communicator& comm, const ElementKernels& kernels
         return seconds_of(comm,
                           [&] {
                               for (std::int64_t i = 0; i < repetitions; ++i) work();
-                              if (space.wait != nullptr) space.wait();
+                              if (space.finish != nullptr) space.finish();
                           }) /
                static_cast<double>(repetitions);
     };

@@ -180,11 +180,6 @@ public:
         run(current_, number);
     }
     void wait() { wait(std::numeric_limits<std::int64_t>::max()); }
-    /// For both.
-    void wait_for_all() {
-        const std::lock_guard lock(mutex_);
-        for (const int queue : {0, 1}) run(queue, queues_[queue].end());
-    }
 
 private:
     struct Begun {
@@ -271,7 +266,6 @@ const MemorySpace space{
     .free = [](void* array, std::int64_t bytes) noexcept { Device::the().give_back(array, bytes); },
     .copy = [](void* to, const void* from, std::int64_t bytes) { device::Failure::the().guarded([&] { test::copy(to, from, bytes); }); },
     .memory = [] { return DeviceMemory{.free_bytes = Device::the().free_bytes()}; },
-    .wait = [] { Queues::the().wait_for_all(); },
     .use_queue = [](int queue) { Queues::the().use(queue); },
     .follow = [](int queue) { Queues::the().follow(queue); },
     .finish = [] { Queues::the().wait(); }};
