@@ -3,6 +3,7 @@
 #include "interface/dense/tensor_state.hpp"
 #include "interface/sparse/sparse_state.hpp"
 #include "interface/statement/check_labels.hpp"
+#include "plan/product/estimate_cost.hpp"
 #include "sparse/device_loop.hpp"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ public:
     bool is_device_faster() const { return on_device_ < on_host_; }
 
 private:
-    double copy(double bytes) const { return bytes / rates_.link_bytes_per_second + rates_.call_seconds; }
+    double copy(double bytes) const { return crossing_seconds(bytes, 1, machine_); }
 
     const MachineModel& machine_;
     DeviceRates rates_;
