@@ -99,11 +99,14 @@ enum class Best : std::uint8_t { least, largest, magnitude };
 namespace arges::sparse {
 struct NonzeroSums;
 struct NonzeroFit;
+struct NonzeroLosses;
 }  // namespace arges::sparse
 
 namespace arges {
 
 struct SparseKernels;
+enum class Function : std::uint8_t;
+struct FunctionOperand;
 /// @cond
 /// Sums and extrema of numbers. What takes rows is in the memory space of the elements.
 struct Reductions {
@@ -216,6 +219,11 @@ struct ElementKernels {
                             local::TransferMode mode) = nullptr;
     /// to = from on `count` elements of another type; null where only the host converts. @throws InvalidArgument if values could change
     void (*convert)(const std::type_info& type, const void* from, void* to, std::int64_t count) = nullptr;
+    /// results[i] = f of the operands' elements i, whose number the function has; null in tables for the host, and of types that are not
+    /// those of all operands and, but for absolute values, of the results. @throws Unsupported for a function that it has not
+    void (*apply)(Function f, std::span<const FunctionOperand> operands, void* results, std::int64_t count) = nullptr;
+    /// Is it among those that apply() has?
+    bool (*has_function)(Function f) = nullptr;
     /// Drops the imaginary parts of `count` elements; null for real ones.
     void (*make_real)(void* data, std::int64_t count) = nullptr;
     /// C = alpha * sum over k of A * B + beta * C.
@@ -242,6 +250,8 @@ struct ElementKernels {
     void (*sum_nonzeros)(const sparse::NonzeroSums& sums) = nullptr;
     /// Likewise: sums[0] = sum of weight * (value - model)^2 over nonzeros, sums[1] = sum of weight * model^2. `sums` is on the host.
     void (*fit_nonzeros)(const sparse::NonzeroFit& fit, double* sums) = nullptr;
+    /// Likewise: what a model costs at nonzeros, and the derivatives of that; see sparse::NonzeroLosses. @return the sum of the losses
+    double (*derive_nonzeros)(const sparse::NonzeroLosses& losses) = nullptr;
 };
 
 /// The table of an element type under plus-times, for the host. The library has those of the types of ElementType; for any other one

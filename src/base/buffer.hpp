@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -58,6 +59,12 @@ public:
     /// An array of somebody else on the host, who has it until `owner` goes with the buffer.
     Buffer(T* data, std::int64_t count, std::shared_ptr<const void> owner)
         : data_(data, Free{size_of(count), nullptr, std::move(owner)}), count_(count) {}
+    /// A copy of a list of the host. @throws OutOfMemory
+    static Buffer copy_of(std::span<const T> list, const MemorySpace* space) {
+        Buffer result(std::ssize(list), space);
+        copy_array(result.data(), list.data(), result.bytes(), space);
+        return result;
+    }
     /// All elements zero. On the host.
     static Buffer zeros(std::int64_t count) {
         Buffer result(count);

@@ -2,7 +2,6 @@
 
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
-#include "interface/world/world_state.hpp"
 #include "sparse/device_nonzeros.hpp"
 
 #include <algorithm>
@@ -56,23 +55,18 @@ DeviceSums device_row_equations(const SparseShare& share, std::int64_t columns, 
     return sums;
 }
 
-DeviceRoom::DeviceRoom(WorldState& world, const ElementKernels& elements, const DeviceSums& sums, bool always)
-    : world_(world), bytes_(sums.bytes) {
+DeviceRoom::DeviceRoom(WorldState& world, const ElementKernels& elements, const DeviceSums& sums, bool always) {
     const auto& kernels = world.kernels(elements);
     if (kernels.sum_nonzeros == nullptr) return;
-    const bool has_room = world.device().has_room(bytes_);
+    const bool has_room = world.device().has_room(sums.bytes);
     if (always && !has_room)
-        throw OutOfMemory("sums over nonzeros take " + std::to_string(bytes_) + " bytes on the device of a rank, of which " +
+        throw OutOfMemory("sums over nonzeros take " + std::to_string(sums.bytes) + " bytes on the device of a rank, of which " +
                           std::to_string(world.device().free_bytes()) +
                           " are free, a quarter of all for what computes there; use more ranks or the format 'auto', or raise the limit "
                           "(Device::memory_limit, --device-memory)");
     if (!has_room || (!always && sums.seconds >= sums.on_host)) return;
     table_ = &kernels;
-    world_.hold(bytes_, true);
-}
-
-DeviceRoom::~DeviceRoom() {
-    if (table_ != nullptr) world_.hold(-bytes_, true);
+    held_.emplace(world, sums.bytes, true);
 }
 
 void check_has_device(const WorldState& world, const ElementKernels& elements, const std::string& what) {

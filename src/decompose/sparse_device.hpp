@@ -4,14 +4,12 @@
 #include "arges/element_kernels.hpp"
 #include "arges/machine.hpp"
 #include "decompose/distribution/sparse_share.hpp"
+#include "interface/world/world_state.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
-
-namespace arges {
-class WorldState;
-}
 
 namespace arges::decompose {
 
@@ -39,16 +37,11 @@ public:
     /// There is one where the device computes with the elements, has room, and is faster than the host.
     /// @param always  it need not be faster
     DeviceRoom(WorldState& world, const ElementKernels& elements, const DeviceSums& sums, bool always = false);
-    ~DeviceRoom();
-    DeviceRoom(const DeviceRoom&) = delete;
-    DeviceRoom& operator=(const DeviceRoom&) = delete;
-
     /// The table of the device; null: sums run on the host.
     const ElementKernels* table() const { return table_; }
 
 private:
-    WorldState& world_;
-    std::int64_t bytes_;
+    std::optional<HeldMemory> held_;
     const ElementKernels* table_ = nullptr;
 };
 

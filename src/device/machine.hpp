@@ -120,9 +120,8 @@ void sums(std::int64_t groups, std::int64_t terms, const F& f) {
 /// A list of the host in the memory of machine M.
 template <class M>
 std::shared_ptr<const Buffer<std::byte>> list_there(const void* list, std::int64_t bytes) {
-    const auto copy = std::make_shared<Buffer<std::byte>>(bytes, &M::space());
-    copy_array(copy->data(), list, bytes, &M::space());
-    return copy;
+    const auto* const begin = static_cast<const std::byte*>(list);
+    return std::make_shared<Buffer<std::byte>>(Buffer<std::byte>::copy_of({begin, begin + bytes}, &M::space()));
 }
 
 /// Short lists that a queue used last, by what is in them: statements have the same ones again and again, and to copy one takes longer than

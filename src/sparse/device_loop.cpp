@@ -11,18 +11,6 @@ namespace {
 
 constexpr std::int64_t number = sizeof(std::int64_t);
 
-template <class X>
-Buffer<X> list_there(const X* list, std::int64_t count, const MemorySpace* space) {
-    Buffer<X> copy(count, space);
-    copy_array(copy.data(), list, copy.bytes(), space);
-    return copy;
-}
-
-template <class X>
-Buffer<X> list_there(const std::vector<X>& list, const MemorySpace* space) {
-    return list_there(list.data(), std::ssize(list), space);
-}
-
 std::int64_t bytes_each(const local::NonzeroNumbers& numbers) {
     return numbers.narrow != nullptr ? sizeof(std::uint32_t) : numbers.wide != nullptr ? number : 0;
 }
@@ -88,7 +76,8 @@ std::vector<X> DeviceLoop::in_order(const local::SparseLoop& loop, const X* list
 DeviceLoop::Numbers DeviceLoop::numbers_there(const local::SparseLoop& loop, const local::NonzeroNumbers& numbers,
                                               const MemorySpace* space) const {
     const auto put = [&]<class X>(Buffer<X>& there, const X* list) {
-        if (list != nullptr) there = cut_.empty() ? list_there(list, nonzeros_, space) : list_there(in_order(loop, list), space);
+        if (list == nullptr) return;
+        there = cut_.empty() ? Buffer<X>::copy_of({list, list + nonzeros_}, space) : Buffer<X>::copy_of(in_order(loop, list), space);
     };
     Numbers result;
     put(result.narrow, numbers.narrow);
@@ -101,7 +90,7 @@ template <class X>
 void DeviceLoop::put_places(const local::SparseLoop& loop, Buffer<X>& there, const MemorySpace* space) const {
     std::vector<X> all(nonzeros_);
     std::iota(all.begin(), all.end(), X{0});
-    there = list_there(in_order(loop, all.data()), space);
+    there = Buffer<X>::copy_of(in_order(loop, all.data()), space);
 }
 
 void DeviceLoop::copy_lists(const local::SparseLoop& loop, const MemorySpace* space) {
@@ -110,8 +99,8 @@ void DeviceLoop::copy_lists(const local::SparseLoop& loop, const MemorySpace* sp
     lists.places = numbers_there(loop, loop.places, space);
     for (const auto& offsets : loop.offsets) lists.offsets.push_back(numbers_there(loop, offsets, space));
     if (cut_.empty()) {
-        if (loop.target != nullptr) lists.target = list_there(loop.target, runs_, space);
-        lists.start = list_there(loop.start, runs_ + 1, space);
+        if (loop.target != nullptr) lists.target = Buffer<std::int64_t>::copy_of({loop.target, loop.target + runs_}, space);
+        lists.start = Buffer<std::int64_t>::copy_of({loop.start, loop.start + runs_ + 1}, space);
         there_ = std::move(lists);
         return;
     }
@@ -138,11 +127,11 @@ void DeviceLoop::copy_lists(const local::SparseLoop& loop, const MemorySpace* sp
         for (auto p = parts_[first]; p < parts_[end]; ++p) place_of.push_back((p - parts_[first]) * width_);
         first = end;
     }
-    lists.target = list_there(target, space);
-    lists.pieces = list_there(pieces, space);
-    lists.parts = list_there(parts_, space);
-    lists.place_of = list_there(place_of, space);
-    lists.start = list_there(start, space);
+    lists.target = Buffer<std::int64_t>::copy_of(target, space);
+    lists.pieces = Buffer<std::int64_t>::copy_of(pieces, space);
+    lists.parts = Buffer<std::int64_t>::copy_of(parts_, space);
+    lists.place_of = Buffer<std::int64_t>::copy_of(place_of, space);
+    lists.start = Buffer<std::int64_t>::copy_of(start, space);
     there_ = std::move(lists);
 }
 

@@ -38,13 +38,6 @@ struct Pieces {
     }
 };
 
-template <class X>
-Buffer<X> there(const std::vector<X>& list, const MemorySpace* space) {
-    Buffer<X> copy(std::ssize(list), space);
-    copy_array(copy.data(), list.data(), copy.bytes(), space);
-    return copy;
-}
-
 /// Columns of a pass over all pieces.
 std::int64_t columns_at_once(std::int64_t most_kept, std::int64_t element_bytes, std::int64_t pieces, std::int64_t columns) {
     if (pieces == 0) return columns;
@@ -83,14 +76,14 @@ struct DeviceNonzeros<T>::Slices {
     Slices(const LocalNonzeros<T>& nonzeros, int mode, bool fits, const MemorySpace* space) : indices(nonzeros.order()) {
         const auto order = lexicographic_positions(nonzeros.indices, nonzeros.rows, modes_from(mode, nonzeros.rows));
         for (int m = 0; m < nonzeros.order(); ++m)
-            if (m != mode || fits) indices[m] = there(reordered(nonzeros.indices[m], order), space);
-        values = there(reordered(nonzeros.values, order), space);
-        if (!nonzeros.weights.empty()) weights = there(reordered(nonzeros.weights, order), space);
+            if (m != mode || fits) indices[m] = Buffer<std::uint32_t>::copy_of(reordered(nonzeros.indices[m], order), space);
+        values = Buffer<T>::copy_of(reordered(nonzeros.values, order), space);
+        if (!nonzeros.weights.empty()) weights = Buffer<T>::copy_of(reordered(nonzeros.weights, order), space);
         const Pieces pieces(reordered(nonzeros.indices[mode], order), nonzeros.rows[mode]);
-        begins = there(pieces.begins, space);
-        targets = there(pieces.targets, space);
-        cut = there(pieces.cut, space);
-        parts = there(pieces.parts, space);
+        begins = Buffer<std::int64_t>::copy_of(pieces.begins, space);
+        targets = Buffer<std::int64_t>::copy_of(pieces.targets, space);
+        cut = Buffer<std::int64_t>::copy_of(pieces.cut, space);
+        parts = Buffer<std::int64_t>::copy_of(pieces.parts, space);
         cut_pieces = pieces.parts.back();
         sums.pieces = std::ssize(pieces.targets);
         sums.begins = begins.data();
@@ -139,7 +132,7 @@ void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> f
     std::vector<NonzeroRows> matrices;
     std::vector<Buffer<std::int32_t>> takes;
     for (const auto& [m, take] : product) {
-        if (!take.empty()) takes.push_back(there(take, kernels_.space));
+        if (!take.empty()) takes.push_back(Buffer<std::int32_t>::copy_of(take, kernels_.space));
         matrices.push_back(
             {slices.indices[m].data(), copied(m, factors[m]), factors[m].columns, take.empty() ? nullptr : takes.back().data()});
     }

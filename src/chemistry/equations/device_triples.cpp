@@ -13,12 +13,6 @@ using Three = std::array<std::int64_t, 3>;
 
 constexpr double one = 1, zero = 0;
 
-Buffer<double> put(std::span<const double> numbers, const MemorySpace* space) {
-    Buffer<double> there(std::ssize(numbers), space);
-    copy_array(there.data(), numbers.data(), there.bytes(), space);
-    return there;
-}
-
 Three lengths_of(const TripleBlock& block, const TripleBlock::Ranges& ranges) {
     return {block.length[ranges[0]], block.length[ranges[1]], block.length[ranges[2]]};
 }
@@ -30,7 +24,8 @@ Three strides_of(const Three& length) { return {1, length[0], length[0] * length
 
 DeviceTriples::DeviceTriples(const ElementKernels& kernels, std::span<const double> energies, std::span<const double> singles,
                              std::int64_t elements)
-    : kernels_(kernels), energies_(put(energies, kernels.space)), singles_(put(singles, kernels.space)), room_(elements, kernels.space) {}
+    : kernels_(kernels), energies_(Buffer<double>::copy_of(energies, kernels.space)),
+      singles_(Buffer<double>::copy_of(singles, kernels.space)), room_(elements, kernels.space) {}
 
 /// w(abc) = sum over orders (p, q, r) of a, b, c with their occupied orbitals of L_p(d,p,q) R_qr(d,r).
 void DeviceTriples::connect(const TripleBlock& block, const TripleBlock::Ranges& ranges, double* w) const {

@@ -129,19 +129,6 @@ struct TripleTask {
     std::array<std::int64_t, 3> orbitals, ranges;
 };
 
-/// Room on the device in the account of the world.
-class HeldOnDevice {
-public:
-    HeldOnDevice(WorldState& world, std::int64_t bytes) : world_(world), bytes_(bytes) { world_.hold(bytes_, true); }
-    ~HeldOnDevice() { world_.hold(-bytes_, true); }
-    HeldOnDevice(const HeldOnDevice&) = delete;
-    HeldOnDevice& operator=(const HeldOnDevice&) = delete;
-
-private:
-    WorldState& world_;
-    std::int64_t bytes_;
-};
-
 class TriplesEnergy {
 public:
     TriplesEnergy(const SpatialIntegrals& integrals, const TensorSet& t)
@@ -401,7 +388,7 @@ double TriplesEnergy::value(const PartDone& done) const {
     state.note_working(bytes, 0, on_device ? 0 : TripleBlock::blas_memory(v_ + o_, ceil_div(v_, cut_.ranges)));
     state.note_seconds(operations() / (state.machine().flops_per_second * static_cast<double>(ranks())));
     if (world().is_dry_run()) return 0;
-    const HeldOnDevice room(state, on_device ? elements_there(cut_.ranges, cut_.left, cut_.right) * std::int64_t{sizeof(double)} : 0);
+    const HeldMemory room(state, on_device ? elements_there(cut_.ranges, cut_.left, cut_.right) * std::int64_t{sizeof(double)} : 0, true);
     const auto* const space = on_device ? cut_.device->space : nullptr;
     const std::vector<double> t1 = t1_.gather();
     std::int64_t steps = 0;

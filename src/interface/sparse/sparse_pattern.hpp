@@ -30,17 +30,12 @@ public:
     SparsePattern(WorldState& of, sparse::NonzeroIndices coordinates, Place where, std::uint64_t number, std::int64_t all,
                   std::int64_t most, std::optional<SparseLayout> by = {})
         : NonzeroIndices(std::move(coordinates)), place(where), layout(std::move(by)), identity(number), total(all), most_here(most),
-          world_(of), held_(bytes(order(), most)) {
-        world_.hold(held_);
-    }
-    ~SparsePattern() { world_.hold(-held_); }
-    SparsePattern(const SparsePattern&) = delete;
-    SparsePattern& operator=(const SparsePattern&) = delete;
+          held_(of, bytes(order(), most)) {}
 
     /// Of the coordinates of so many nonzeros.
     static std::int64_t bytes(int order, std::int64_t count) { return count * order * std::int64_t{sizeof(std::int64_t)}; }
     /// What is accounted for.
-    std::int64_t held() const { return held_; }
+    std::int64_t held() const { return held_.bytes(); }
 
     const Place place;
     const std::optional<SparseLayout> layout;  ///< where nonzeros lie that a statement has put there
@@ -53,8 +48,7 @@ public:
     mutable std::shared_ptr<const SparseOrbits> orbits;
 
 private:
-    WorldState& world_;  // outlives it: tensors hold theirs, and the world itself may hold patterns
-    std::int64_t held_;
+    HeldMemory held_;  // tensors hold the world, which may hold patterns itself
 };
 
 }  // namespace arges

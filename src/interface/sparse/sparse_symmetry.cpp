@@ -126,13 +126,12 @@ std::int64_t orbit_size(const std::vector<SignedPermutation>& group, const std::
 }
 
 SparseOrbits::SparseOrbits(const std::shared_ptr<WorldState>& world, const sparse::NonzeroIndices& representatives,
-                           const Symmetry& symmetry, const std::string& title)
-    : world_(*world) {
+                           const Symmetry& symmetry, const std::string& title) {
     sparse::NonzeroIndices all = no_indices(representatives.lengths);
-    world_.agree([&] {
+    world->agree([&] {
         const auto group = group_of(symmetry);
         const auto most = representatives.count() * std::ssize(group);
-        world_.require_free(SparsePattern::bytes(representatives.order() + 1, most) + most, title + ": all elements of its orbits");
+        world->require_free(SparsePattern::bytes(representatives.order() + 1, most) + most, title + ": all elements of its orbits");
         for (auto& column : all.indices) column.reserve(most);
         from_.reserve(most);
         factors_.reserve(most);
@@ -152,8 +151,7 @@ SparseOrbits::SparseOrbits(const std::shared_ptr<WorldState>& world, const spars
         }
     });
     pattern_ = SparseState::pattern_of(world, std::move(all), {});
-    held_ = pattern_->most_here * static_cast<std::int64_t>(sizeof(from_[0]) + sizeof(factors_[0]));
-    world_.hold(held_);
+    held_.emplace(*world, pattern_->most_here * static_cast<std::int64_t>(sizeof(from_[0]) + sizeof(factors_[0])));
 }
 
 SparseValues SparseOrbits::values(const ElementKernels& kernels, const SparseValues& representatives) const {

@@ -6,6 +6,7 @@
 #include "symmetry/permutation_group.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace arges {
@@ -33,20 +34,16 @@ public:
     /// Collective. @throws OutOfMemory
     SparseOrbits(const std::shared_ptr<WorldState>& world, const sparse::NonzeroIndices& representatives, const Symmetry& symmetry,
                  const std::string& title);
-    ~SparseOrbits() { world_.hold(-held_); }
-    SparseOrbits(const SparseOrbits&) = delete;
-    SparseOrbits& operator=(const SparseOrbits&) = delete;
 
     const std::shared_ptr<const SparsePattern>& pattern() const { return pattern_; }
     /// Their values. Local.
     SparseValues values(const ElementKernels& kernels, const SparseValues& representatives) const;
 
 private:
-    WorldState& world_;
     std::shared_ptr<const SparsePattern> pattern_;
     std::vector<std::int64_t> from_;
     std::vector<std::uint8_t> factors_;
-    std::int64_t held_ = 0;
+    std::optional<HeldMemory> held_;
 };
 
 /// The tensor with all its elements: itself without symmetry, else a tensor whose pattern is kept with its own. Collective.

@@ -38,32 +38,24 @@ std::vector<SparseFactor> whole(const SparseContext& context, std::vector<Sparse
 }
 
 /// What a run takes on a device, in the account of the world; nothing where it is on the host.
-class RoomThere {
-public:
+struct RoomThere {
+    std::optional<HeldMemory> working;
+    std::int64_t on_host = 0;  ///< while lists are copied
+
     /// Collective. @throws NotOnDevice on all ranks
-    RoomThere(const SparseContext& context, PreparedSparseStep& step, const StepElements& elements) : world_(context.world) {
+    RoomThere(const SparseContext& context, PreparedSparseStep& step, const StepElements& elements) {
         if (context.device == nullptr) return;
         const auto need = step.run<SparseStepRun>().device_need(elements);
         if (!need) throw NotOnDevice();
         std::int64_t most[] = {-need->lists, -need->working};
-        world_.agree([] {}, most);
-        const auto lists = -most[0], working = -most[1];
-        const auto fits = [&] { return world_.device().has_room(lists + working - step.held_on_device()); };
+        context.world.agree([] {}, most);
+        const auto lists = -most[0], work = -most[1];
+        const auto fits = [&] { return context.world.device().has_room(lists + work - step.held_on_device()); };
         if (!fits() && !(context.forgets_steps() && fits())) throw NotOnDevice();
         step.hold_on_device(lists);
-        working_ = working;
-        world_.hold(working_, true);
+        working.emplace(context.world, work, true);
         on_host = need->on_host;
     }
-    ~RoomThere() { world_.hold(-working_, true); }
-    RoomThere(const RoomThere&) = delete;
-    RoomThere& operator=(const RoomThere&) = delete;
-
-    std::int64_t on_host = 0;  ///< while lists are copied
-
-private:
-    WorldState& world_;
-    std::int64_t working_ = 0;
 };
 
 /// One step: its factors and where its result goes.

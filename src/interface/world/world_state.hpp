@@ -218,4 +218,22 @@ WorldOrder world_order(const Communicator& ranks, const Torus& torus, RankOrder 
 /// @throws InvalidArgument if they do not fit together, or the coordinates cannot be read
 PlannedMachine resolved(PlannedMachine machine);
 
+/// Memory in the account of a world, which outlives the object, as long as that lives. Local; on the host with the same numbers on all
+/// ranks.
+class HeldMemory {
+public:
+    HeldMemory(WorldState& world, std::int64_t bytes, bool on_device = false) : world_(world), bytes_(bytes), on_device_(on_device) {
+        world_.hold(bytes_, on_device_);
+    }
+    ~HeldMemory() { world_.hold(-bytes_, on_device_); }
+    HeldMemory(const HeldMemory&) = delete;
+    HeldMemory& operator=(const HeldMemory&) = delete;
+    std::int64_t bytes() const { return bytes_; }
+
+private:
+    WorldState& world_;
+    std::int64_t bytes_;
+    bool on_device_;
+};
+
 }  // namespace arges
