@@ -38,7 +38,7 @@ fortran_tests    := $(patsubst test/fortran/%.f90,$(BUILD)/fortran_test/%,$(wild
 plain_c          := $(patsubst test/c/%.c,$(BUILD)/%,$(wildcard test/c/*.c))
 bench_folders   := $(sort $(patsubst bench/%/,%,$(dir $(wildcard bench/*/*.cpp))))
 benches         := $(call programs,$(wildcard bench/*.cpp)) $(bench_folders:%=$(BUILD)/bench/%) $(if $(GPU),$(BUILD)/bench/device)
-device_programs := $(addprefix $(BUILD)/,test/execute test/redistribute test/interface test/sparse bench/device bench/contraction arges) $(YIELD)
+device_programs := $(addprefix $(BUILD)/,test/execute test/redistribute test/interface test/sparse bench/device bench/contraction bench/sparse_statements bench/rccsd arges) $(YIELD)
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
 tests           := $(test_folders:%=$(BUILD)/test/%)
 planted         := $(BUILD)/planted_failure

@@ -1,10 +1,11 @@
 // Closed-shell CCSD on packed tensors against the same equations on tensors without symmetry.
-//   rccsd [OCCUPIED VIRTUALS [REPETITIONS]]
+//   rccsd [OCCUPIED VIRTUALS [REPETITIONS [packed: alone, with the energy of (T)]]]
 // The Hamiltonian and the amplitudes are random numbers. Prints the median seconds of one evaluation of the residuals, the
 // operations of the terms of sixth order, and bytes per rank: of integrals and amplitudes, and at most during an evaluation.
 #include <arges/arges.hpp>
 
 #include "arges/chemistry/rccsd.hpp"
+#include "arges/chemistry/rtriples.hpp"
 #include "random_hamiltonian.hpp"
 
 #include <algorithm>
@@ -140,7 +141,15 @@ void print(const char* name, const Figures& figures, double flops) {
                 flops / figures.seconds / 1e9, static_cast<double>(figures.held) / 1e6, static_cast<double>(figures.peak) / 1e6);
 }
 
-void run(std::int64_t occupied, std::int64_t virtuals, int repetitions) {
+void time_triples(const SpatialIntegrals& integrals, const TensorSet& t, double flops) {
+    const double start = MPI_Wtime();
+    const double energy = rtriples_energy(integrals, t), seconds = MPI_Wtime() - start;
+    if (t["T1"].world().rank() == 0)
+        std::printf("%-10s %10.6f s %10.3e operations (%5.1f gflops), energy %.12g\n", "(T)", seconds, flops, flops / seconds / 1e9,
+                    energy);
+}
+
+void run(std::int64_t occupied, std::int64_t virtuals, int repetitions, bool packed_alone) {
     const World world;
     const auto data = random_hamiltonian(world, occupied, virtuals);
     const std::int64_t before = world.memory_in_use();
@@ -150,12 +159,16 @@ void run(std::int64_t occupied, std::int64_t virtuals, int repetitions) {
     const std::int64_t middle = world.memory_in_use();
     const auto with = measure(
         world, repetitions, middle - before, [&] { return rccsd_residuals(packed, t); }, small);
+    const double ladders = ladder_flops(occupied, virtuals), rings = ring_flops(occupied, virtuals);
+    if (packed_alone) {
+        if (world.rank() == 0) print("packed", with, ladders / 2 + 9 * rings);
+        return time_triples(packed, t, 2 * rings * static_cast<double>(occupied + virtuals));
+    }
     const Unpacked unpacked(data, packed, t);
     const std::int64_t after = world.memory_in_use() - small["T2"].packed_size() * 8 / world.size();
     const auto without = measure(
         world, repetitions, after - middle, [&] { return unpacked.residuals(); }, large);
 
-    const double ladders = ladder_flops(occupied, virtuals), rings = ring_flops(occupied, virtuals);
     const double norm = large["T2"].norm();
     large.add(-1.0, small);
     const double difference = large["T1"].norm() + large["T2"].norm();
@@ -171,7 +184,8 @@ void run(std::int64_t occupied, std::int64_t virtuals, int repetitions) {
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    run(argc > 2 ? std::atoll(argv[1]) : 20, argc > 2 ? std::atoll(argv[2]) : 60, argc > 3 ? std::atoi(argv[3]) : 5);
+    run(argc > 2 ? std::atoll(argv[1]) : 20, argc > 2 ? std::atoll(argv[2]) : 60, argc > 3 ? std::atoi(argv[3]) : 5,
+        argc > 4 && std::string(argv[4]) == "packed");
     MPI_Finalize();
     return 0;
 }

@@ -5,14 +5,16 @@
 # Expected on an H100 or H200, until measured: mm 8192 at 50 to 60 TFLOP/s by cuBLAS and at 0.9 of it or more; a copy at 2.6 (H100) or 4.3
 # TB/s (H200), counting bytes read and written, and permutations at 0.8 of it or more; a sweep of MTTKRP of 20 million nonzeros in 0.02 s
 # (16 columns) and 0.06 s (64), a tenth of 16 cores' time; out of memory mm at 0.8 of what it takes within it, with the copies of all but
-# the first and the last window hidden; SpMM of 8 million nonzeros with 64 columns in 0.004 s; the tests in two minutes.
+# the first and the last window hidden; SpMM of 8 million nonzeros with 64 columns in 0.004 s; mttkrp3 1024 and mttkrp5 60 by reading their
+# tensors once, 4 and 3 ms (H100), and ttmc5 60 within twice that; RCCSD of 21 and 93 orbitals (benzene, cc-pVDZ) in 0.2 s an iteration and
+# (T) in 0.1 s, a tenth of 16 cores' time; the tests in two minutes.
 set -uo pipefail
 
 pack() {
     local to=${BUILD:?run this by make check-device}/pack archive=$BUILD/device_check.tar.xz file
     rm -rf "$to"
     mkdir -p "$to/lib" "$to/bin"
-    for file in test/execute test/redistribute test/interface test/sparse bench/device bench/contraction bench/sparse_statements arges; do
+    for file in test/execute test/redistribute test/interface test/sparse bench/device bench/contraction bench/sparse_statements bench/rccsd arges; do
         strip -o "$to/bin/${file#*/}" "$BUILD/$file" || exit 1
     done
     cp "$BUILD/libyield.so" "$to/bin/"
@@ -53,8 +55,41 @@ tests() {
 out_of_memory() {
     case $1 in
         "mm "*) echo $((6 * ${1#mm } * ${1#mm })) ;;
+        mttkrp*|ttmc5*) echo 2G ;;
         *) echo 200M ;;
     esac
+}
+
+# einsum_of_torch CASE SIZE: seconds of torch's einsum on the device for the same product, where torch is installed.
+einsum_of_torch() {
+    local text
+    case $1 in
+        mm) text="ij,jk->ik" ;;
+        2mm) text="ij,jk,kl->il" ;;
+        3mm) text="ij,jk,kl,lm->im" ;;
+        mttkrp3) text="ijk,ja,ka->ia" ;;
+        mttkrp5) text="ijklm,ja,ka,la,ma->ia" ;;
+        ttmc5) text="ijklm,jb,kc,ld,me->ibcde" ;;
+        *) return ;;
+    esac
+    python3 - "$text" "$2" <<'END' 2>&1 | tail -n 1
+import sys, time
+try:
+    import torch
+except ImportError:
+    sys.exit("  torch is not there")
+text, n = sys.argv[1], int(sys.argv[2])
+inputs, output = text.split("->")
+operands = [torch.rand([24 if c < "i" else n for c in word], dtype=torch.float64, device="cuda") for word in inputs.split(",")]
+best = float("inf")
+for _ in range(4):
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    torch.einsum(text, *operands)
+    torch.cuda.synchronize()
+    best = min(best, time.perf_counter() - start)
+print(f"  torch {torch.__version__}: einsum {text} {best:.5f} s")
+END
 }
 
 run() {
@@ -73,13 +108,24 @@ run() {
     tests interface 1 '-*ManyPairs*:MemorySpaces*'
     if [ -x "$pack/bin/mpiexec.hydra" ]; then tests redistribute 2 '*'; fi
     OMP_NUM_THREADS=16 at_most 90 "$pack/bin/device" || { echo "bench/device: status $?"; failed=1; }
-    for case in "mm 8192" "model4as 100" "ladder 100"; do
+    # The last six are those of figure 6 of Deinsum (Ziogas et al., SC22), one node.
+    for case in "mm 8192" "model4as 100" "ladder 100" "t3t2 64" "mm 4096" "2mm 4096" "3mm 4096" "mttkrp3 1024" "mttkrp5 60" "ttmc5 60"; do
         echo "statement $case on the device, then on 16 cores of the host:"
         at_most 30 "$pack/bin/contraction" $case 3 || echo "  status $?"
-        echo "  in a quarter of the memory that its tensors take:"
-        at_most 30 env ARGES_DEVICE_MEMORY=$(out_of_memory "$case") "$pack/bin/contraction" $case 2 || echo "  status $?"
+        einsum_of_torch $case
+        case $case in
+            ?"mm 4096" | "mm 4096") ;;
+            *)
+                echo "  in a quarter of the memory that its tensors take:"
+                at_most 20 env ARGES_DEVICE_MEMORY=$(out_of_memory "$case") "$pack/bin/contraction" $case 1 || echo "  status $?"
+                ;;
+        esac
         echo "  on the host:"
-        at_most 40 env ARGES_DEVICE=none OMP_NUM_THREADS=16 "$pack/bin/contraction" $case 2 || echo "  status $?"
+        at_most 20 env ARGES_DEVICE=none OMP_NUM_THREADS=16 "$pack/bin/contraction" $case 1 || echo "  status $?"
+    done
+    for place in cuda none; do
+        echo "RCCSD(T) with the orbitals of benzene in cc-pVDZ, random numbers, ARGES_DEVICE=$place:"
+        OMP_NUM_THREADS=16 at_most 40 env ARGES_DEVICE=$place "$pack/bin/rccsd" 21 93 2 packed || echo "  status $?"
     done
     for place in cuda none; do
         echo "sparse statements on a graph of a million vertices, ARGES_DEVICE=$place:"

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "arges/expression.hpp"
+#include "arges/functions.hpp"
 
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -59,6 +61,18 @@ using BulkFunction = std::function<void(const std::vector<const void*>& inputs, 
 void apply(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f, bool accumulate,
            const SparseRule& rule = {});
 
+/// One that is known by name, as a BulkFunction: on a device it runs there.
+struct NamedFunction {
+    Function function{};
+    std::vector<ElementValue>
+        numbers{};  ///< by operand of the function, of the type of the elements; an empty one: the next tensor's element
+    BulkFunction on_host{};
+    void operator()(const std::vector<const void*>& inputs, void* results, std::int64_t count) const { on_host(inputs, results, count); }
+};
+
+/// Where such a statement would run, in words. Local. @throws InvalidArgument as apply()
+std::string explain(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f);
+
 template <class R, class F, class... Ts, std::size_t... i>
 BulkFunction bulk(F f, std::index_sequence<i...> /*operands*/) {
     return [f](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
@@ -82,6 +96,11 @@ public:
     void assign_to(const Factor& left, bool accumulate) const {
         statements::apply(left, operands_, element_kernels<R>(), f_, accumulate, rule_);
     }
+    Mapping named(Function f, std::vector<ElementValue> numbers) && {
+        f_ = statements::NamedFunction{f, std::move(numbers), std::move(f_)};
+        return std::move(*this);
+    }
+    std::string explain_for(const Factor& left) const { return statements::explain(left, operands_, element_kernels<R>(), f_); }
     Mapping over(MapOver over) && {
         rule_.over = over;
         return std::move(*this);
@@ -114,6 +133,37 @@ auto map(F f, const IndexedTensor<Ts>&... operands) {
     using R = std::remove_cvref_t<std::invoke_result_t<F&, const Ts&...>>;
     return Mapping<R>({operands.factor()...}, statements::bulk<R, F, Ts...>(std::move(f), std::index_sequence_for<Ts...>()),
                       {MapOver::all, {&algebra_kernels<Second<Ts>>()...}, &algebra_kernels<Second<R>>()});
+}
+
+/// Likewise a function that is known by name, `E["ij"] = map<Function::sqrt>(A["ij"])`: where the output and the operands lie on a device
+/// it runs there, if runs_on_device(). Other functions are those of the host, and run there.
+template <Function f, class T>
+auto map(const IndexedTensor<T>& a) requires(operands_of(f) == 1) {
+    return map([](const T& x) { return value_of<f>(x); }, a).named(f, {{}});
+}
+
+/// Likewise of two tensors, `map<Function::maximum>(A["ij"], B["ij"])`.
+template <Function f, class T>
+auto map(const IndexedTensor<T>& a, const IndexedTensor<T>& b) requires(operands_of(f) == 2) {
+    return map([](const T& x, const T& y) { return value_of<f>(x, y); }, a, b).named(f, {{}, {}});
+}
+
+/// Likewise of a tensor and a number, `map<Function::pow>(A["ij"], 1.5)`.
+template <Function f, class T>
+auto map(const IndexedTensor<T>& a, std::type_identity_t<T> b) requires(operands_of(f) == 2) {
+    return map([b](const T& x) { return value_of<f>(x, b); }, a).named(f, {{}, ElementValue::of(b)});
+}
+
+/// Likewise of a number and a tensor, `map<Function::divide>(1.0, A["ij"])`.
+template <Function f, class T>
+auto map(std::type_identity_t<T> a, const IndexedTensor<T>& b) requires(operands_of(f) == 2) {
+    return map([a](const T& y) { return value_of<f>(a, y); }, b).named(f, {ElementValue::of(a), {}});
+}
+
+/// Where `target = right` would run: on the device or on the host, and why, as text. Local. @throws InvalidArgument as the statement
+template <class T>
+std::string explain(const IndexedTensor<T>& target, const Mapping<T>& right) {
+    return right.explain_for(target.factor());
 }
 
 /// Likewise where any sparse operand is stored: what the others do not store is the zero of their type, T{}.

@@ -219,11 +219,9 @@ struct ElementKernels {
                             local::TransferMode mode) = nullptr;
     /// to = from on `count` elements of another type; null where only the host converts. @throws InvalidArgument if values could change
     void (*convert)(const std::type_info& type, const void* from, void* to, std::int64_t count) = nullptr;
-    /// results[i] = f of the operands' elements i, whose number the function has; null in tables for the host, and of types that are not
-    /// those of all operands and, but for absolute values, of the results. @throws Unsupported for a function that it has not
+    /// results[i] = f of the operands' elements i; null in tables for the host. Operands are of this type, and so are results but for the
+    /// absolute values of complex elements. @param f  one that runs_on_device() names
     void (*apply)(Function f, std::span<const FunctionOperand> operands, void* results, std::int64_t count) = nullptr;
-    /// Is it among those that apply() has?
-    bool (*has_function)(Function f) = nullptr;
     /// Drops the imaginary parts of `count` elements; null for real ones.
     void (*make_real)(void* data, std::int64_t count) = nullptr;
     /// C = alpha * sum over k of A * B + beta * C.

@@ -76,6 +76,12 @@ constexpr bool takes_complex(Function f) {
     return f != sign && f != cbrt && f != exp2 && f != expm1 && f != log2 && f != log1p && !(f >= erf && f <= round) && f <= pow;
 }
 
+/// Does a device have it? Pure.
+constexpr bool runs_on_device(Function f, bool is_complex) {
+    using enum Function;
+    return !is_complex || (takes_complex(f) && f != log10 && !(f >= sin && f <= atanh) && f != pow);
+}
+
 /// An operand of ElementKernels::apply.
 struct FunctionOperand {
     const void* elements = nullptr;  ///< as many as there are results

@@ -1,8 +1,14 @@
 /// What a device does with each element by itself, and with pair nodes.
 #pragma once
 
+#include "arges/functions.hpp"
 #include "device/transfers.hpp"
 #include "plan/product/pair_split.hpp"
+
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace arges::device {
 
@@ -37,6 +43,66 @@ struct Convert {
     N* to;
     ARGES_ON_DEVICE void operator()(std::int64_t i) const { to[i] = N(from[i]); }
 };
+
+/// An operand of a function: elements, or a number.
+template <class N>
+struct FunctionInput {
+    const N* elements = nullptr;
+    N number = N(0);
+    ARGES_ON_DEVICE N at(std::int64_t i) const { return elements != nullptr ? elements[i] : number; }
+};
+
+/// A function of elements. Which one is known when running: all threads take the same way.
+template <class N, class Functions>
+struct Apply;
+template <class N, std::size_t... all>
+struct Apply<N, std::index_sequence<all...>> {
+    Function function;
+    FunctionInput<N> a, b;
+    N* to;
+
+    template <Function f>
+    ARGES_ON_DEVICE void put(std::int64_t i) const {
+        if constexpr (runs_on_device(f, is_complex<N>)) {
+            if constexpr (operands_of(f) == 1)
+                to[i] = value_of<f>(a.at(i));
+            else
+                to[i] = value_of<f>(a.at(i), b.at(i));
+        }
+    }
+    ARGES_ON_DEVICE void operator()(std::int64_t i) const {
+        static_cast<void>(((function == static_cast<Function>(all) ? (put<static_cast<Function>(all)>(i), true) : false) || ...));
+    }
+};
+template <class N>
+struct Magnitudes {
+    FunctionInput<N> a;
+    typename Parts<N>::real* to;
+    ARGES_ON_DEVICE void operator()(std::int64_t i) const { to[i] = magnitude(a.at(i)); }
+};
+
+/// The table's function.
+template <class M, class N>
+void apply(Function function, std::span<const FunctionOperand> operands, void* results, std::int64_t count) {
+    if (count == 0) return;
+    std::vector<Reached<M, N>> reached;
+    std::array<FunctionInput<N>, 2> inputs{};
+    for (std::size_t o = 0; o < operands.size(); ++o) {
+        const auto* const elements = operands[o].elements;
+        if (operands[o].is_number)
+            inputs[o].number = *static_cast<const N*>(elements);
+        else
+            inputs[o].elements = reached.emplace_back(elements, Range{0, count - 1}).data();
+    }
+    const auto write = [&]<class R>(R, auto&& f) {
+        Reached<M, R> target(results, {0, count - 1}, false);
+        f.to = target.data();
+        for_each<M>(count, f);
+        target.write_back();
+    };
+    if (is_complex<N> && function == Function::abs) return write(typename Parts<N>::real(), Magnitudes<N>{inputs[0], nullptr});
+    write(N(), Apply<N, std::make_index_sequence<function_names.size()>>{function, inputs[0], inputs[1], nullptr});
+}
 
 /// The table's functions of `count` elements that follow one another.
 template <class M, class N, template <class> class F, class... More>

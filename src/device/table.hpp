@@ -59,9 +59,10 @@ private:
         kernels_ = &own;
         K k = own;
         k.reductions = &own_reductions;
-        Guards<K, &kernels_>::template put<&K::fill, &K::scale, &K::divide, &K::make_real, &K::convert, &K::transfer, &K::transfer_listed,
-                                           &K::contract, &K::reduce, &K::count_nonzero, &K::scale_along, &K::multiply_rows, &K::split_pair,
-                                           &K::unpack_pair, &K::multiply_nonzeros, &K::sum_nonzeros, &K::fit_nonzeros>(k);
+        Guards<K, &kernels_>::template put<&K::fill, &K::scale, &K::divide, &K::make_real, &K::convert, &K::apply, &K::transfer,
+                                           &K::transfer_listed, &K::contract, &K::reduce, &K::count_nonzero, &K::scale_along,
+                                           &K::multiply_rows, &K::split_pair, &K::unpack_pair, &K::multiply_nonzeros, &K::sum_nonzeros,
+                                           &K::fit_nonzeros>(k);
         return k;
     }
 
@@ -87,6 +88,7 @@ private:
                 M::has(to) ? change<M, N, MakeReal>(to, count) : host_->make_real(to, count);
             };
         k.convert = convert;
+        k.apply = device::apply<M, N>;
         k.transfer = [](std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha,
                         local::TransferMode mode) {
             if (on_host(from, to)) return host_->transfer(axes, from, to, alpha, mode);

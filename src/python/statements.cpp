@@ -4,6 +4,11 @@
 #include "interface/statement/check_labels.hpp"
 #include "python/arrays.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace arges::python {
 
 namespace {
@@ -29,9 +34,20 @@ std::vector<AnyIndexedTensor> labelled(const std::vector<const AnyTensor*>& tens
     return result;
 }
 
-/// f is called with an array to fill, and one for each operand.
-void apply(const AnyTensor& left, nb::handle labels, const std::vector<const AnyTensor*>& operands, const std::vector<nb::object>& of,
-           const nb::callable& f, bool accumulate, int over) {
+/// The function of a name, and its arguments that are numbers: None for tensors.
+statements::NamedFunction named_function(const std::string& name, const std::vector<std::optional<Number>>& numbers, ElementType element) {
+    statements::NamedFunction named;
+    const auto found = std::find(function_names.begin(), function_names.end(), name);
+    if (found == function_names.end()) throw InvalidArgument("there is no function " + name);
+    named.function = static_cast<Function>(found - function_names.begin());
+    for (const auto& number : numbers) named.numbers.push_back(number ? element_from(*number, element) : ElementValue());
+    return named;
+}
+
+/// f is called with an array to fill, and one for each operand. @param name  of f in function_names, or none
+std::string apply(const AnyTensor& left, nb::handle labels, const std::vector<const AnyTensor*>& operands,
+                  const std::vector<nb::object>& of, const nb::callable& f, int over, const std::optional<std::string>& name,
+                  const std::vector<std::optional<Number>>& numbers, bool explains) {
     std::vector<ElementType> types;
     for (const auto* operand : operands) types.push_back(operand->element());
     const auto result_type = left.element();
@@ -55,8 +71,20 @@ void apply(const AnyTensor& left, nb::handle labels, const std::vector<const Any
     };
     auto target = left[labels_of(labels)];
     const auto factors = labelled(operands, of);
+    statements::BulkFunction function = guarded;
+    if (name) {
+        auto named = named_function(*name, numbers, types.at(0));
+        named.on_host = guarded;
+        function = std::move(named);
+    }
     const OutsideInterpreter outside;
-    target.apply(factors, guarded, accumulate, static_cast<MapOver>(over));
+    if (explains) {
+        std::vector<Factor> all;
+        for (const auto& factor : factors) all.push_back(factor.factor());
+        return statements::explain(target.factor(), all, element_kernels(result_type), function);
+    }
+    target.apply(factors, function, false, static_cast<MapOver>(over));
+    return "";
 }
 
 /// The order of elements in place of sums: Max<T> has the larger one as a sum, Min<T> the smaller one; products are sums.

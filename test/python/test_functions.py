@@ -201,6 +201,18 @@ def test_where_clip_isclose():
     check(out, a + b)
 
 
+def test_explain_apply_says_where_functions_run():
+    x = tensor(data((3, 4), "float64", 1))
+    for f, name in arges._elementwise._NAMES.items():
+        for operands in ((x,), (x, x), (x, 2.5), (2, x)):
+            if len(operands) == getattr(f, "nin", 1):
+                assert f"= {name} of " in arges.explain_apply(f, *operands)
+    assert "= map(...) of " in arges.explain_apply(lambda a: a, x)
+    assert arges.explain_apply(np.sqrt, x).endswith("on the host: tensor lies there\n")
+    assert "= map(...) of " in arges.explain_apply(np.add, x, tensor(data((3, 4), "float32", 1)))  # types differ
+    assert "= map(...) of " in arges.explain_apply(np.sqrt, tensor(data((3, 4), "int32", 1)))
+
+
 # Reductions, scans and order.
 
 

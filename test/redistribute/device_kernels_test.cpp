@@ -4,11 +4,13 @@
 #include "local/scalar.hpp"
 #include "local/transfer.hpp"
 #include "plan/product/pair_split.hpp"
+#include "support/named_values.hpp"
 #include "support/test_device.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -259,6 +261,47 @@ TYPED_TEST(DeviceKernels, ElementByElement) {
         const std::vector<std::int64_t> sizes{5, 4, 7}, strides{4, 1, 20};
         this->compare(divisor, this->numbers(140), "scale_along",
                       [&](auto& table, auto*, auto* to) { table.scale_along(sizes, strides, 1, weights, to); });
+    }
+}
+
+TYPED_TEST(DeviceKernels, FunctionsOfElements) {
+    using T = TypeParam;
+    using R = real_of<T>;
+    const R large = std::numeric_limits<R>::max(), infinity = std::numeric_limits<R>::infinity();
+    std::vector<T> a{T(0), T(1), T(-1), T(-R(0)), T(R(0.5)), T(R(-2.5))}, b{T(2), T(0), T(-1), T(3), T(-R(0.5)), T(1)};
+    if constexpr (local::is_complex<T>)
+        for (const T x : {T(0, 1), T(0, -2), T(-1, R(0)), T(-1, -R(0)), T(3, 4), T(R(-1e-3), R(1e3))}) a.push_back(x);
+    else
+        for (const T x : {large, -large, infinity, -infinity, std::numeric_limits<R>::quiet_NaN()}) a.push_back(x);
+    std::uniform_real_distribution<R> number(-3, 3);
+    while (a.size() < 700) {
+        if constexpr (local::is_complex<T>)
+            a.emplace_back(number(this->random_), number(this->random_));
+        else
+            a.push_back(number(this->random_));
+    }
+    while (b.size() < a.size()) b.push_back(a[b.size() * 7 % a.size()] + T(1));
+    const auto count = std::ssize(a);
+    for (std::size_t k = 0; k < function_names.size(); ++k) {
+        const auto f = static_cast<Function>(k);
+        if (!runs_on_device(f, local::is_complex<T>)) continue;
+        for (const int numbers : {0, 1, 2}) {  // which operand is one
+            if (numbers > operands_of(f)) continue;
+            Placed<T> first(a, this->device_->space), second(b, this->somewhere());
+            Placed<T> target(a, this->somewhere());
+            const std::vector<FunctionOperand> operands{numbers == 1 ? FunctionOperand{&a[4], true} : FunctionOperand{first.data(), false},
+                                                        numbers == 2 ? FunctionOperand{&b[4], true}
+                                                                     : FunctionOperand{second.data(), false}};
+            this->device_->apply(f, {operands.data(), static_cast<std::size_t>(operands_of(f))}, target.data(), count);
+            const auto found = target.elements(a.size());
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                const T x = numbers == 1 ? a[4] : a[i], y = numbers == 2 ? b[4] : b[i];
+                T wanted = named_value(f, x, y), is = found[i];
+                if (local::is_complex<T> && f == Function::abs) is = T(reinterpret_cast<const R*>(found.data())[i]);
+                EXPECT_TRUE(this->host_->agree(&is, &wanted, 8 * std::numeric_limits<R>::epsilon() * std::abs(wanted)))
+                    << to_string(f) << " of " << x << ", " << y << ": " << is << " for " << wanted;
+            }
+        }
     }
 }
 

@@ -40,11 +40,14 @@ public:
     /// @param space     where the parts are used; null: on the host
     /// @param elements  of a part at most, which that of number 0 has  @param capacity  parts to keep
     KeptParts(const Tensor<double>& tensor, const MemorySpace* space, PartOf part_of, std::int64_t elements, std::int64_t capacity)
-        : state_(*tensor.state()), here_(state_), space_(space),
-          reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), here_.data(), sizeof(double)),
-          part_of_(std::move(part_of)), elements_(elements), uses_(capacity) {
+        : state_(*tensor.state()), space_(space), reader_(reader_of(state_.bytes.data())), part_of_(std::move(part_of)),
+          elements_(elements), uses_(capacity) {
         state_.world->agree([&] {
-            if (in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements, space);
+            if (in_place(part_of_(0)) != nullptr) return;
+            memory_ = Buffer<double>(capacity * elements, space);
+            if (state_.bytes.space() == nullptr) return;
+            here_.emplace(state_);
+            reader_.emplace(reader_of(here_->data()));
         });
     }
 
@@ -71,18 +74,19 @@ public:
             result.push_back(at(place->second));
         }
         if (space_ == nullptr)
-            reader_.read(parts, to);
+            reader_->read(parts, to);
         else
             bring(parts, to);
         return result;
     }
 
 private:
+    PartReader reader_of(const std::byte* elements) const {
+        return {state_.world->movement_communicator(), state_.shape(), state_.rank(), elements, sizeof(double)};
+    }
     /// Where a part lies in the memory in which it is used; else null.
     const double* in_place(const Part& part) const {
-        const auto* const here = static_cast<const std::byte*>(reader_.in_place(part));
-        if (here == nullptr || state_.bytes.space() != space_) return nullptr;
-        return reinterpret_cast<const double*>(state_.bytes.data() + (here - here_.data()));
+        return here_ || state_.bytes.space() != space_ ? nullptr : static_cast<const double*>(reader_->in_place(part));
     }
     /// By way of the host.
     void bring(const std::vector<Part>& parts, const std::vector<void*>& to) {
@@ -91,7 +95,7 @@ private:
             passing_.reserve(std::ssize(parts) * elements_);
             for (std::size_t p = 0; p < parts.size(); ++p) passing.push_back(passing_.data() + static_cast<std::int64_t>(p) * elements_);
         });
-        reader_.read(parts, passing);
+        reader_->read(parts, passing);
         for (std::size_t p = 0; p < parts.size(); ++p)
             copy_array(to[p], passing[p], parts[p].size() * std::int64_t{sizeof(double)}, space_);
     }
@@ -105,9 +109,9 @@ private:
     }
 
     TensorState& state_;
-    HostElements here_;
     const MemorySpace* space_;
-    PartReader reader_;
+    std::optional<HostElements> here_;  // of a tensor on a device whose parts are not used in place
+    std::optional<PartReader> reader_;
     PartOf part_of_;
     std::int64_t elements_;
     Buffer<double> memory_, passing_;
@@ -122,6 +126,7 @@ struct Cut {
     std::int64_t left = 0, right = 0;        // parts of L and R to keep
     std::int64_t batch = 1;                  // occupied orbitals whose triples come one after the other, since they use the same parts
     const ElementKernels* device = nullptr;  // the table of the device on which blocks are computed; null: on the host
+    double seconds = 0;                      // of all tasks, on one rank
 };
 
 /// Three occupied orbitals i >= j >= k and three ranges A >= B >= C.
@@ -149,6 +154,8 @@ private:
     std::int64_t messages_for(std::int64_t ranges) const;
     std::int64_t elements_for(std::int64_t ranges, std::int64_t left, std::int64_t right) const;
     std::int64_t elements_there(std::int64_t ranges, std::int64_t left, std::int64_t right) const;
+    std::int64_t elements_beside(std::int64_t ranges) const;
+    double seconds_on_host() const { return operations() / world().state()->machine().flops_per_second; }
     template <class F>
     std::optional<Cut> cut_within(std::int64_t free, F&& elements) const;
     std::optional<Cut> cut_of_device() const;
@@ -229,22 +236,33 @@ std::int64_t TriplesEnergy::messages_for(std::int64_t ranges) const {
     return 2 * (least_left(ranges) * left_part_elements(ranges) + least_right() * right_part_elements());
 }
 
+/// Numbers of a copy on the host where a tensor lies on a device.
+std::int64_t copied_elements(const Tensor<double>& tensor) {
+    return tensor.state()->on_device ? tensor.state()->shape().max_local_size() : 0;
+}
+
 /// Numbers of working memory of a rank that keeps so many parts.
 std::int64_t TriplesEnergy::elements_for(std::int64_t ranges, std::int64_t left, std::int64_t right) const {
     const std::int64_t length = ceil_div(v_, ranges);
-    std::int64_t elements = orders_of_ranges[kind_of(ranges)] * length * length * length;
+    std::int64_t elements = copied_elements(left_) + copied_elements(right_) + orders_of_ranges[kind_of(ranges)] * length * length * length;
     if (ranks() > 1 || ranges > 1) elements += left * left_part_elements(ranges);
     if (ranks() > 1) elements += right * right_part_elements() + messages_for(ranges);
     return elements;
 }
 
-/// Likewise on a device. On the host there are messages, and parts on their way.
+/// Likewise on a device.
 std::int64_t TriplesEnergy::elements_there(std::int64_t ranges, std::int64_t left, std::int64_t right) const {
     const std::int64_t length = ceil_div(v_, ranges);
     std::int64_t elements = (2 * orders_of_ranges[kind_of(ranges)] + 1) * length * length * length + v_ * (o_ + 1);
     if (ranks() > 1 || ranges > 1 || !left_.state()->on_device) elements += left * left_part_elements(ranges);
     if (ranks() > 1 || !right_.state()->on_device) elements += right * right_part_elements();
     return elements;
+}
+
+/// Numbers on the host beside that: messages, parts on their way, and copies of tensors on the device that are not used in place.
+std::int64_t TriplesEnergy::elements_beside(std::int64_t ranges) const {
+    return 2 * messages_for(ranges) + (ranks() > 1 || ranges > 1 ? copied_elements(left_) : 0) +
+           (ranks() > 1 ? copied_elements(right_) : 0);
 }
 
 /// As few ranges as fit into three quarters of the memory that is left and give every rank some tasks; none fits: nothing.
@@ -275,12 +293,12 @@ std::optional<Cut> TriplesEnergy::cut_of_device() const {
     state.agree([] {}, free);
     auto cut = cut_within(free[0] / std::int64_t{sizeof(double)},
                           [&](auto ranges, auto left, auto right) { return elements_there(ranges, left, right); });
-    if (!cut || 2 * messages_for(cut->ranges) > free[1] / std::int64_t{sizeof(double)}) return std::nullopt;
+    if (!cut || elements_beside(cut->ranges) > free[1] / std::int64_t{sizeof(double)}) return std::nullopt;
     const auto ranges = cut->ranges;
     const auto rates = state.machine().device.value_or(DeviceRates());
     const double orders = triples() * static_cast<double>(ranges * ranges * ranges);
-    const double there = operations() / rates.flops_per_second + orders * calls_of_an_order * rates.call_seconds;
-    if (there >= operations() / state.machine().flops_per_second) return std::nullopt;
+    cut->seconds = operations() / rates.flops_per_second + orders * calls_of_an_order * rates.call_seconds;
+    if (cut->seconds >= seconds_on_host()) return std::nullopt;
     cut->device = &kernels;
     return cut;
 }
@@ -289,7 +307,8 @@ std::optional<Cut> TriplesEnergy::cut_of_device() const {
 Cut TriplesEnergy::choose_cut() const {
     if (const auto there = cut_of_device()) return *there;
     const std::int64_t free = world().state()->least_free_bytes() / std::int64_t{sizeof(double)};
-    const auto cut = cut_within(free, [&](auto ranges, auto left, auto right) { return elements_for(ranges, left, right); });
+    auto cut = cut_within(free, [&](auto ranges, auto left, auto right) { return elements_for(ranges, left, right); });
+    if (cut) cut->seconds = seconds_on_host();
     if (cut) return *cut;
     throw OutOfMemory("(T) over " + std::to_string(v_) + " virtual orbitals needs " +
                       std::to_string(elements_for(v_, least_left(v_), least_right()) * 4 / 3 * std::int64_t{sizeof(double)}) +
@@ -382,11 +401,11 @@ void TriplesEnergy::for_each_right(const TripleTask& task, TripleBlock& block, F
 double TriplesEnergy::value(const PartDone& done) const {
     WorldState& state = *world().state();
     const bool on_device = cut_.device != nullptr;
-    const auto elements = on_device ? 2 * messages_for(cut_.ranges) : elements_for(cut_.ranges, cut_.left, cut_.right);
+    const auto elements = on_device ? elements_beside(cut_.ranges) : elements_for(cut_.ranges, cut_.left, cut_.right);
     const std::int64_t bytes = elements * std::int64_t{sizeof(double)};
     state.make_room(bytes);
     state.note_working(bytes, 0, on_device ? 0 : TripleBlock::blas_memory(v_ + o_, ceil_div(v_, cut_.ranges)));
-    state.note_seconds(operations() / (state.machine().flops_per_second * static_cast<double>(ranks())));
+    state.note_seconds(cut_.seconds / static_cast<double>(ranks()));
     if (world().is_dry_run()) return 0;
     const HeldMemory room(state, on_device ? elements_there(cut_.ranges, cut_.left, cut_.right) * std::int64_t{sizeof(double)} : 0, true);
     const auto* const space = on_device ? cut_.device->space : nullptr;

@@ -16,7 +16,9 @@
 #include "symmetry/permutation_group.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace arges {
@@ -47,11 +49,53 @@ void generators(const SymmetryNode& node, int order, std::vector<SignedPermutati
         result.push_back(group_of(SymmetryNode{node.kind, -1, {node.children[i], node.children[i + 1]}}, order).back());
 }
 
+/// What a function's value takes on where its operands take these on, as Exchanged has them; none: neither the one nor the other. Pure.
+/// @param conjugates  all operands have conjugates, or numbers that are their own
+std::optional<int> related_value(Function f, const std::vector<int>& operands) {
+    using enum Function;
+    constexpr std::array odd{negative, sign, reciprocal, cbrt, sin, tan, asin, atan, sinh, tanh, asinh, atanh, erf, trunc, round};
+    constexpr std::array even{abs, square, cos, cosh};
+    const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), f) != list.end(); };
+    const int conjugate = f == abs ? 0 : operands[0] & 2, a = operands[0] & 1, b = operands.back() & 1;
+    if ((operands[0] & 2) != (operands.back() & 2)) return {};
+    if (conjugate != 0 && (f == sqrt || f == log)) return {};  // of negative numbers they are not real
+    if (a == 0 && b == 0) return conjugate;
+    if (f == multiply || f == divide) return conjugate | (a ^ b);
+    if (f == copysign) return conjugate | b;
+    if (f == hypot || has(even)) return conjugate;
+    if (a == b && (f == add || f == subtract || has(odd))) return conjugate | 1;
+    return {};
+}
+
 class ElementFunction {
 public:
     ElementFunction(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
                     const statements::BulkFunction& f)
-        : left_(left), operands_(operands), output_(*left.tensor), world_(*output_.world), kernels_(result), f_(f) {}
+        : left_(left), operands_(operands), output_(*left.tensor), world_(*output_.world), kernels_(result), f_(f),
+          named_(f.target<statements::NamedFunction>()) {}
+
+    /// Why the function would run on the host, or nothing. Local. @throws InvalidArgument
+    std::string explain() {
+        check();
+        return why_on_host();
+    }
+
+    /// Likewise of one that has been checked: it runs on the device where all operands lie there.
+    std::string why_on_host() const {
+        if (!output_.on_device) return output_.title() + " lies there";
+        if (named_ == nullptr) return "a device has functions that are known by name";
+        const auto& elements = operands_[0].tensor->kernels->on_host();
+        const auto f = named_->function;
+        const bool is_real = f == Function::abs && elements.is_complex;
+        if (std::any_of(operands_.begin(), operands_.end(), [&](const auto& x) { return &x.tensor->kernels->on_host() != &elements; }) ||
+            (is_real ? kernels_.is_complex || 2 * kernels_.size != elements.size : &kernels_.on_host() != &elements))
+            return "elements have several types";
+        const auto name = std::string(to_string(f));
+        if (!runs_on_device(f, elements.is_complex)) return "a device has no " + name + " of complex elements";
+        for (const auto& [factors, result] : compared_)
+            if (related_value(f, of_all_operands(factors)) != result) return name + " may not have the symmetry of " + output_.title();
+        return "";
+    }
 
     /// @param over  of a target that is changed, elements that are zero by symmetry are not looked at
     void run(bool accumulate, MapOver over) {
@@ -75,6 +119,10 @@ public:
         }
         if (world_.dry()) return;
         Buffer<std::byte> results;
+        if (runs_there(inputs)) {
+            world_.agree([&] { results = computed_there(inputs); });
+            return commit(results, accumulate);
+        }
         world_.agree([&] {
             const auto bytes = saturated_product(output_.shape().max_local_size(), kernels_.size);
             world_.require_free(bytes, output_.title() + ": a function of elements");
@@ -209,6 +257,40 @@ private:
         return spec;
     }
 
+    /// Factors of the operands among all arguments of a function with a name; numbers are exchanged as the others are where that is the
+    /// same.
+    std::vector<int> of_all_operands(const std::vector<int>& tensors) const {
+        std::vector<int> factors;
+        auto next = tensors.begin();
+        for (const auto& number : named_->numbers) {
+            const auto& elements = operands_[0].tensor->kernels->on_host();
+            const bool is_real = number.size() > 0 && elements.as_number(number.data()).imag() == 0;
+            factors.push_back(number.size() == 0 ? *next++ : is_real ? tensors[0] & 2 : 0);
+        }
+        return factors;
+    }
+
+    /// Does the function run where the output lies, on a device? Collective.
+    bool runs_there(const std::vector<const TensorState*>& inputs) const {
+        if (output_.kernels->apply == nullptr || !why_on_host().empty()) return false;
+        const bool are_there =
+            std::all_of(inputs.begin(), inputs.end(), [](const auto* input) { return input->kernels->apply != nullptr; });
+        std::int64_t has_room[] = {are_there && output_.held() <= world_.device().free_bytes() ? 1 : 0};
+        world_.agree([] {}, has_room);
+        return has_room[0] != 0;
+    }
+
+    /// Local.
+    Buffer<std::byte> computed_there(const std::vector<const TensorState*>& inputs) const {
+        Buffer<std::byte> results(output_.bytes.size(), kernels_.space);
+        std::vector<FunctionOperand> operands;
+        auto next = inputs.begin();
+        for (const auto& number : named_->numbers)
+            operands.push_back(number.size() > 0 ? FunctionOperand{number.data(), true} : FunctionOperand{(*next++)->bytes.data(), false});
+        inputs[0]->kernels->apply(named_->function, operands, results.data(), output_.count());
+        return results;
+    }
+
     void compute(const std::vector<HostElements>& inputs, Buffer<std::byte>& results) const {
         const auto count = output_.count();
         FirstError error;
@@ -231,8 +313,9 @@ private:
         std::vector<Buffer<std::byte>> changed;
         auto inputs = block;
         const auto with_factor = [&](const ElementKernels& kernels, std::uint8_t factor, const void* from) {
-            auto& buffer = changed.emplace_back(length * kernels.size);
-            kernels.transfer_listed({.count = length, .factor = factor}, from, buffer.data(), nullptr, {});
+            // Where a real number is conjugated its imaginary part is a zero without a sign, so that roots of negative ones are found out.
+            auto& buffer = changed.emplace_back(Buffer<std::byte>::zeros(length * kernels.size));
+            kernels.transfer_listed({.count = length, .factor = factor}, from, buffer.data(), nullptr, {.accumulate = factor == 2});
             return buffer.data();
         };
         for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -250,18 +333,25 @@ private:
 
     /// Puts the results where they belong; padding stays zero.
     void commit(Buffer<std::byte>& results, bool accumulate) {
-        const auto bytes = kernels_.size;
+        const auto put = [&](std::int64_t count, const std::int64_t* offsets) {
+            kernels_.transfer_listed({.count = count, .from = offsets, .to = offsets}, results.data(), output_.bytes.data(), nullptr,
+                                     {.accumulate = accumulate});
+        };
         if (!output_.shape().has_padding()) {
-            const auto* const space = output_.kernels->space;
-            if (!accumulate && space != nullptr) return copy_array(output_.bytes.data(), results.data(), results.size(), space);
-            if (!accumulate) return output_.relocate(output_.layout, std::move(results));
-            kernels_.transfer_listed({.count = output_.count()}, results.data(), output_.bytes.data(), nullptr, {.accumulate = true});
-            return;
+            if (accumulate) return put(output_.count(), nullptr);
+            if (results.space() == output_.kernels->space) return output_.relocate(output_.layout, std::move(results));
+            return copy_array(output_.bytes.data(), results.data(), results.size(), output_.kernels->space);
         }
+        std::vector<std::int64_t> offsets;
+        const auto put_all = [&] {
+            put(std::ssize(offsets), offsets.data());
+            offsets.clear();
+        };
         for_each_element(output_.shape(), output_.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) {
-            kernels_.transfer_listed({.count = 1}, element_at(results.data(), offset, bytes),
-                                     element_at(output_.bytes.data(), offset, bytes), nullptr, {.accumulate = accumulate});
+            offsets.push_back(offset);
+            if (std::ssize(offsets) == block_length) put_all();
         });
+        put_all();
     }
 
     const Factor& left_;
@@ -270,6 +360,7 @@ private:
     WorldState& world_;
     const ElementKernels& kernels_;
     const statements::BulkFunction& f_;
+    const statements::NamedFunction* named_;
     std::vector<SignedPermutation> exchanges_;
     std::set<Exchanged> compared_;
 };
@@ -288,6 +379,18 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
     const auto& kernels = left.tensor->kernels->space != nullptr ? left.tensor->world->kernels(result) : result.on_host();
     ElementFunction(left, operands, kernels, f).run(accumulate, rule.over);
     left.tensor->world->settle(left.tensor->kernels->space);
+}
+
+std::string statements::explain(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
+                                const BulkFunction& f) {
+    const auto* const named = f.target<NamedFunction>();
+    std::string text = text_of(left) + " = " + (named != nullptr ? std::string(to_string(named->function)) : "map(...)") + " of";
+    for (const auto& operand : operands) text += " " + text_of(operand);
+    if (left.sparse || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return factor.sparse != nullptr; }))
+        return text + ": on the host: sparse tensors lie there\n";
+    if (!left.tensor) throw InvalidArgument("map(...): labels without a tensor; label one by Tensor::operator[]");
+    const auto why = ElementFunction(left, operands, result, f).explain();
+    return text + (why.empty() ? ": on the device, where operands and results lie there\n" : ": on the host: " + why + "\n");
 }
 
 void statements::divide(const Factor& factor, const std::vector<Term>& divisor) {
@@ -309,7 +412,8 @@ void statements::divide(const Factor& factor, const std::vector<Term>& divisor) 
         std::memcpy(results, inputs[0], count * kernels.size);
         kernels.divide(results, inputs[1], count);
     };
-    apply(factor, {factor, {whole, factor.labels, false}}, kernels, quotient, false, {MapOver::target});
+    apply(factor, {factor, {whole, factor.labels, false}}, kernels, NamedFunction{Function::divide, {{}, {}}, quotient}, false,
+          {MapOver::target});
 }
 
 }  // namespace arges

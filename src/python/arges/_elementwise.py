@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from math import prod
+from types import FunctionType
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -26,6 +27,17 @@ def apply(f: Callable[..., Any], *operands: Any, out: Tensor | None = None, dtyp
     any of them ("any"), and the result is sparse.
     out: a tensor to write to, which must have the resulting shape; its symmetry must follow from the operands'.
     """
+    return _applied(f, operands, out, dtype, over)[0]
+
+
+def explain_apply(f: Callable[..., Any], *operands: Any, out: Tensor | None = None, dtype: Any = None) -> str:
+    """Where apply() would call f: on the device, which has functions of NumPy that it knows by name, or on the host, and why. Collective."""
+    return _applied(f, operands, out, dtype, "all", explains=True)[1]
+
+
+def _applied(
+    f: Callable[..., Any], operands: Sequence[Any], out: Tensor | None, dtype: Any, over: str, explains: bool = False
+) -> tuple[Tensor, str]:
     world = world_of((out, *operands))
     tensors = [x if is_number(x) else asarray(x, world=world) for x in operands]
 
@@ -50,13 +62,22 @@ def apply(f: Callable[..., Any], *operands: Any, out: Tensor | None = None, dtyp
     for own, dimensions in zip((x for x in tensors if isinstance(x, Tensor)), narrow):
         handles.append(_without(own, dimensions)._h)
     if not handles:
-        return asarray(f(*tensors), dtype=found, world=world)
+        return asarray(f(*tensors), dtype=found, world=world), "a number"
     is_sparse = builtins.any(handle.is_sparse for handle in handles)
     if out is None:
         out = Tensor._of(_core.make(type_number(found), is_sparse, world._w, list(shape), None, None, ""))
     target = [f"d{d}" for d in range(len(shape))]
-    _core.apply(out._h, target, handles, labels, call, False, _OVER[over])
-    return out
+    name, numbers = _name(f, tensors, found)
+    return out, _core.apply(out._h, target, handles, labels, call, _OVER[over], name, numbers, explains)
+
+
+def _name(f: Callable[..., Any], operands: Sequence[Any], found: np.dtype) -> tuple[str | None, list[Any]]:
+    """Of a function that a device may have, and the numbers among its operands, where all are of the type that is found."""
+    own, *others = {x.dtype for x in operands if isinstance(x, Tensor)}
+    name = _NAMES.get(f) if isinstance(f, (np.ufunc, FunctionType)) else None
+    if name is None or others or own.kind not in "fc" or found not in (own, own.type().real.dtype):
+        return None, []
+    return name, [None if isinstance(x, Tensor) else number(own.type(x)) for x in operands]
 
 
 _OVER = {"all": 0, "any": 1}
@@ -288,6 +309,9 @@ def _whole_numbers_stay(ufunc: np.ufunc) -> Callable[..., Any]:
     return lambda x: np.positive(x) if x.dtype.kind == "i" else ufunc(x)
 
 
+_ceil, _floor, _trunc = map(_whole_numbers_stay, (np.ceil, np.floor, np.trunc))
+
+
 def _round(x: np.ndarray) -> Any:
     return np.positive(x) if x.dtype.kind == "i" else np.round(x)
 
@@ -299,14 +323,22 @@ def _sign(x: np.ndarray) -> Any:
     return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
 
 
+# Functions of NumPy, and of this file, that a device may have, with their names there.
+_NAMES: dict[Any, str] = {
+    **{f: f.__name__.replace("arc", "a") for f in (np.arccos, np.arccosh, np.arcsin, np.arcsinh, np.arctan, np.arctanh, np.arctan2)},
+    **{f: f.__name__ for f in (np.add, np.cbrt, np.ceil, np.copysign, np.cos, np.cosh, np.divide, np.exp, np.exp2, np.expm1, np.floor, np.hypot)},
+    **{f: f.__name__ for f in (np.log, np.log10, np.log1p, np.log2, np.maximum, np.minimum, np.multiply, np.negative, np.reciprocal, np.sign)},
+    **{f: f.__name__ for f in (np.sin, np.sinh, np.sqrt, np.square, np.subtract, np.tan, np.tanh, np.trunc)},
+    **{np.absolute: "abs", np.power: "pow", np.rint: "round", _round: "round", _sign: "sign", _ceil: "ceil", _floor: "floor", _trunc: "trunc"},
+}
 abs, acos, acosh, asin, asinh, atan = _unary(abs=np.abs, acos=np.arccos, acosh=np.arccosh, asin=np.arcsin, asinh=np.arcsinh, atan=np.arctan)
-atanh, bitwise_invert, ceil, cos = _unary(atanh=np.arctanh, bitwise_invert=np.invert, ceil=_whole_numbers_stay(np.ceil), cos=np.cos)
-cosh, exp, expm1, floor = _unary(cosh=np.cosh, exp=np.exp, expm1=np.expm1, floor=_whole_numbers_stay(np.floor))
+atanh, bitwise_invert, ceil, cos = _unary(atanh=np.arctanh, bitwise_invert=np.invert, ceil=_ceil, cos=np.cos)
+cosh, exp, expm1, floor = _unary(cosh=np.cosh, exp=np.exp, expm1=np.expm1, floor=_floor)
 isfinite, isinf, isnan, log, log1p = _unary(isfinite=np.isfinite, isinf=np.isinf, isnan=np.isnan, log=np.log, log1p=np.log1p)
 log2, log10, logical_not, negative = _unary(log2=np.log2, log10=np.log10, logical_not=np.logical_not, negative=np.negative)
 positive, reciprocal, round, sign = _unary(positive=np.positive, reciprocal=np.reciprocal, round=_round, sign=_sign)
 signbit, sin, sinh, square, sqrt, tan = _unary(signbit=np.signbit, sin=np.sin, sinh=np.sinh, square=np.square, sqrt=np.sqrt, tan=np.tan)
-tanh, trunc = _unary(tanh=np.tanh, trunc=_whole_numbers_stay(np.trunc))
+tanh, trunc = _unary(tanh=np.tanh, trunc=_trunc)
 add, atan2, bitwise_and = _binary(add=np.add, atan2=np.arctan2, bitwise_and=np.bitwise_and)
 bitwise_left_shift, bitwise_or = _binary(bitwise_left_shift=np.left_shift, bitwise_or=np.bitwise_or)
 bitwise_right_shift, bitwise_xor, copysign = _binary(bitwise_right_shift=np.right_shift, bitwise_xor=np.bitwise_xor, copysign=np.copysign)
@@ -367,5 +399,5 @@ __all__ = [
     "signbit", "sin", "sinh", "square", "sqrt", "tan", "tanh", "trunc", "add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "copysign", "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less",
     "less_equal", "logaddexp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter", "not_equal",
-    "pow", "remainder", "subtract", "apply", "conj", "real", "imag", "clip", "where", "isclose",
+    "pow", "remainder", "subtract", "apply", "explain_apply", "conj", "real", "imag", "clip", "where", "isclose",
 ]  # fmt: skip
