@@ -2,8 +2,6 @@
 /// Functions of elements that are known by name, see map(): they run where the elements lie, on a device as well.
 #pragma once
 
-#include "arges/scalar.hpp"
-
 #include <array>
 #include <cmath>
 #include <complex>
