@@ -1,6 +1,7 @@
 /// Sums over nonzeros with rows of matrices on a device, see sparse/nonzero_sums.hpp.
 #pragma once
 
+#include "device/losses.hpp"
 #include "device/machine.hpp"
 #include "device/reductions.hpp"
 #include "sparse/nonzero_sums.hpp"
@@ -75,31 +76,48 @@ void sum_nonzeros(const sparse::NonzeroSums& sums) {
     for_each<M>(sums.cut_rows * sums.count, JoinPieces<N>{sums});
 }
 
+/// A model at nonzeros.
+template <class N>
+struct ModelAt {
+    std::array<sparse::NonzeroRows, sparse::most_matrices> by{};
+    int matrices;
+    sparse::NonzeroFit fit;
+
+    explicit ModelAt(const sparse::NonzeroFit& of) : matrices(static_cast<int>(of.matrices.size())), fit(of) {
+        std::copy(of.matrices.begin(), of.matrices.end(), by.begin());
+        fit.matrices = {};
+    }
+    ARGES_ON_DEVICE double model(std::int64_t x) const {
+        double sum = 0;
+        for (std::int64_t c = 0; c < fit.columns; ++c) {
+            double product = 1;
+            for (int m = 0; m < matrices; ++m)
+                product *= static_cast<double>(static_cast<const N*>(by[m].rows)[by[m].index[x] * by[m].columns + c]);
+            sum += product;
+        }
+        return sum;
+    }
+    ARGES_ON_DEVICE double value(std::int64_t x) const { return static_cast<double>(static_cast<const N*>(fit.values)[x]); }
+    ARGES_ON_DEVICE double weight(std::int64_t x) const {
+        return fit.weights != nullptr ? static_cast<double>(static_cast<const N*>(fit.weights)[x]) : 1;
+    }
+};
+
 /// Squares of the residuals of nonzeros, and of a model.
 template <class N>
 struct SumFit {
     struct Value {
         double residual, model;
     };
-    std::array<sparse::NonzeroRows, sparse::most_matrices> by{};
-    int matrices;
-    sparse::NonzeroFit fit;
+    ModelAt<N> at;
     Value* result;
 
     ARGES_ON_DEVICE Value none() const { return {0, 0}; }
     ARGES_ON_DEVICE Value add(Value a, Value b) const { return {a.residual + b.residual, a.model + b.model}; }
     ARGES_ON_DEVICE Value partial(std::int64_t, std::int64_t first, std::int64_t step) const {
-        const auto *const values = static_cast<const N*>(fit.values), *const weights = static_cast<const N*>(fit.weights);
         Value sum{0, 0};
-        for (auto x = first; x < fit.count; x += step) {
-            double model = 0;
-            for (std::int64_t c = 0; c < fit.columns; ++c) {
-                double product = 1;
-                for (int m = 0; m < matrices; ++m)
-                    product *= static_cast<double>(static_cast<const N*>(by[m].rows)[by[m].index[x] * by[m].columns + c]);
-                model += product;
-            }
-            const double weight = weights != nullptr ? static_cast<double>(weights[x]) : 1, e = static_cast<double>(values[x]) - model;
+        for (auto x = first; x < at.fit.count; x += step) {
+            const double model = at.model(x), weight = at.weight(x), e = at.value(x) - model;
             sum.residual += weight * e * e;
             sum.model += weight * model * model;
         }
@@ -113,13 +131,44 @@ template <class M, class N>
 void fit_nonzeros(const sparse::NonzeroFit& fit, double* sums) {
     using Value = typename SumFit<N>::Value;
     Buffer<Value> room(1, &M::space());
-    SumFit<N> f{{}, static_cast<int>(fit.matrices.size()), fit, room.data()};
-    std::copy(fit.matrices.begin(), fit.matrices.end(), f.by.begin());
-    f.fit.matrices = {};
-    device::sums<M>(1, fit.count, f);
+    device::sums<M>(1, fit.count, SumFit<N>{ModelAt<N>(fit), room.data()});
     const auto sum = fetched<M>(room);
     sums[0] = sum.residual;
     sums[1] = sum.model;
+}
+
+/// Losses of nonzeros; each derivative is written where its loss is added.
+template <class N>
+struct SumLosses {
+    using Value = double;
+    ModelAt<N> at;
+    Loss loss;
+    bool to_zero;
+    N* derivatives;
+    double* result;
+
+    ARGES_ON_DEVICE double none() const { return 0; }
+    ARGES_ON_DEVICE double add(double a, double b) const { return a + b; }
+    ARGES_ON_DEVICE double partial(std::int64_t, std::int64_t first, std::int64_t step) const {
+        double sum = 0;
+        for (auto x = first; x < at.fit.count; x += step) {
+            const double weight = at.weight(x);
+            const auto here = losses::loss_at(loss, to_zero, at.value(x), at.model(x));
+            derivatives[x] = static_cast<N>(weight * here.derivative);
+            sum += weight * here.value;
+        }
+        return sum;
+    }
+    ARGES_ON_DEVICE void store(std::int64_t, double sum) const { *result = sum; }
+};
+
+/// The table's function.
+template <class M, class N>
+double derive_nonzeros(const sparse::NonzeroLosses& losses) {
+    Buffer<double> room(1, &M::space());
+    device::sums<M>(1, losses.model.count,
+                    SumLosses<N>{ModelAt<N>(losses.model), losses.loss, losses.to_zero, static_cast<N*>(losses.derivatives), room.data()});
+    return fetched<M>(room);
 }
 
 }  // namespace arges::device

@@ -62,7 +62,7 @@ private:
         Guards<K, &kernels_>::template put<&K::fill, &K::scale, &K::divide, &K::make_real, &K::convert, &K::apply, &K::transfer,
                                            &K::transfer_listed, &K::contract, &K::reduce, &K::count_nonzero, &K::scale_along,
                                            &K::multiply_rows, &K::split_pair, &K::unpack_pair, &K::multiply_nonzeros, &K::sum_nonzeros,
-                                           &K::fit_nonzeros>(k);
+                                           &K::fit_nonzeros, &K::derive_nonzeros>(k);
         return k;
     }
 
@@ -150,6 +150,7 @@ private:
         if constexpr (!is_complex<N>) {
             k.sum_nonzeros = sum_nonzeros<M, N>;
             k.fit_nonzeros = fit_nonzeros<M, N>;
+            k.derive_nonzeros = derive_nonzeros<M, N>;
         }
     }
 

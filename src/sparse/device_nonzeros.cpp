@@ -68,7 +68,7 @@ void copy_back(const T* from, RowMatrix<T> to, const MemorySpace* space) {
 template <class T>
 struct DeviceNonzeros<T>::Slices {
     NonzeroSums sums;
-    std::vector<Buffer<std::uint32_t>> indices;  // by mode; of this one for fit()
+    std::vector<Buffer<std::uint32_t>> indices;  // by mode; of this one for fit() and derive()
     Buffer<std::int64_t> begins, targets, cut, parts;
     Buffer<T> values, weights;
     std::int64_t cut_pieces = 0;
@@ -91,8 +91,6 @@ struct DeviceNonzeros<T>::Slices {
         sums.cut_rows = std::ssize(pieces.cut);
         sums.cut = cut.data();
         sums.parts = parts.data();
-        sums.values = values.data();
-        sums.weights = weights.data();
     }
 
     std::size_t bytes() const {
@@ -105,7 +103,7 @@ struct DeviceNonzeros<T>::Slices {
 template <class T>
 DeviceNonzeros<T>::DeviceNonzeros(const ElementKernels& kernels, std::vector<std::int64_t> rows)
     : kernels_(kernels), rows_(std::move(rows)), slices_(rows_.size()), copies_(rows_.size()), out_(0, kernels.space),
-      kept_(0, kernels.space), most_kept_(most_kept_bytes) {
+      kept_(0, kernels.space), derivatives_(0, kernels.space), most_kept_(most_kept_bytes) {
     for (auto& copy : copies_) copy.data = Buffer<T>(0, kernels.space);
 }
 
@@ -118,17 +116,29 @@ void DeviceNonzeros<T>::add(const LocalNonzeros<T>& nonzeros, int mode, bool fit
 }
 
 template <class T>
-void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) {
+std::vector<FactorColumns> DeviceNonzeros<T>::all_but(int mode) const {
     std::vector<FactorColumns> product;
     for (int m = 0; m < std::ssize(rows_); ++m)
         if (m != mode) product.push_back({m});
-    multiply(mode, factors, product, out);
+    return product;
+}
+
+template <class T>
+void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) {
+    multiply(mode, factors, all_but(mode), out);
 }
 
 template <class T>
 void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, const std::vector<FactorColumns>& product,
                                  RowMatrix<T> out, bool by_weights) {
-    auto& slices = *slices_[mode];
+    const auto& slices = *slices_[mode];
+    multiply(mode, factors, product, out, by_weights ? nullptr : slices.values.data(), slices.weights.data());
+}
+
+template <class T>
+void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, const std::vector<FactorColumns>& product,
+                                 RowMatrix<T> out, const T* values, const T* weights) {
+    const auto& slices = *slices_[mode];
     std::vector<NonzeroRows> matrices;
     std::vector<Buffer<std::int32_t>> takes;
     for (const auto& [m, take] : product) {
@@ -140,7 +150,8 @@ void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> f
     auto sums = slices.sums;
     sums.distance = out.columns;
     sums.matrices = matrices;
-    if (by_weights) sums.values = nullptr;
+    sums.values = values;
+    sums.weights = weights;
     T* const result = out_.reserve(out.rows * out.columns);
     sums.out = result;
     const auto at_once = columns_at_once(most_kept_, sizeof(T), slices.cut_pieces, out.columns);
@@ -154,12 +165,27 @@ void DeviceNonzeros<T>::multiply(int mode, std::span<const RowMatrix<const T>> f
 
 template <class T>
 typename DeviceNonzeros<T>::Fit DeviceNonzeros<T>::fit(int mode, std::span<const RowMatrix<const T>> factors) {
+    std::vector<NonzeroRows> matrices;
+    double sums[2] = {};
+    kernels_.fit_nonzeros(model_at(*slices_[mode], factors, matrices), sums);
+    return {sums[0], sums[1]};
+}
+
+template <class T>
+double DeviceNonzeros<T>::derive(int mode, std::span<const RowMatrix<const T>> factors, const Loss& loss, bool to_zero, RowMatrix<T> out) {
     const auto& slices = *slices_[mode];
     std::vector<NonzeroRows> matrices;
+    T* const derivatives = derivatives_.reserve(slices.values.size());
+    const double sum = kernels_.derive_nonzeros({model_at(slices, factors, matrices), loss, to_zero, derivatives});
+    multiply(mode, factors, all_but(mode), out, derivatives, nullptr);
+    return sum;
+}
+
+template <class T>
+NonzeroFit DeviceNonzeros<T>::model_at(const Slices& slices, std::span<const RowMatrix<const T>> factors,
+                                       std::vector<NonzeroRows>& matrices) {
     for (int m = 0; m < std::ssize(rows_); ++m) matrices.push_back({slices.indices[m].data(), copied(m, factors[m]), factors[m].columns});
-    double sums[2] = {};
-    kernels_.fit_nonzeros({slices.values.size(), factors[0].columns, slices.values.data(), slices.sums.weights, matrices}, sums);
-    return {sums[0], sums[1]};
+    return {slices.values.size(), factors[0].columns, slices.values.data(), slices.weights.data(), matrices};
 }
 
 template <class T>

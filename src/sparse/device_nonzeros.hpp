@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arges/element_kernels.hpp"
+#include "arges/loss.hpp"
 #include "base/buffer.hpp"
 #include "base/memory_tally.hpp"
 #include "sparse/nonzeros.hpp"
@@ -13,6 +14,9 @@
 #include <vector>
 
 namespace arges::sparse {
+
+struct NonzeroFit;
+struct NonzeroRows;
 
 /// A factor of a product: column c of the sums takes column take[c] of it; without `take` column c.
 struct FactorColumns {
@@ -33,7 +37,7 @@ public:
     DeviceNonzeros& operator=(const DeviceNonzeros&) = delete;
 
     /// Nonzeros for the sums over slices of a mode, with weights where there are some: sorts them, on the host, and copies them.
-    /// @param fits  they are also for fit()
+    /// @param fits  they are also for fit() and derive()
     void add(const LocalNonzeros<T>& nonzeros, int mode, bool fits = false);
 
     /// The factor of a mode has other elements than in the last call of multiply(), where its address is the same.
@@ -51,6 +55,10 @@ public:
         double residual = 0, model = 0;
     };
     Fit fit(int mode, std::span<const RowMatrix<const T>> factors);
+    /// Returns the sum of the losses of such a model at the nonzeros of a mode, times the weights; out(i, c) = the derivative of that by
+    /// factors[mode](i, c).
+    /// @param to_zero  without what the model would cost if the values were zero
+    double derive(int mode, std::span<const RowMatrix<const T>> factors, const Loss& loss, bool to_zero, RowMatrix<T> out);
 
     /// On the device, of nonzeros.
     std::int64_t bytes() const;
@@ -64,12 +72,16 @@ private:
         Buffer<T> data;
     };
     const void* copied(int mode, RowMatrix<const T> factor);
+    std::vector<FactorColumns> all_but(int mode) const;
+    NonzeroFit model_at(const Slices& slices, std::span<const RowMatrix<const T>> factors, std::vector<NonzeroRows>& matrices);
+    void multiply(int mode, std::span<const RowMatrix<const T>> factors, const std::vector<FactorColumns>& product, RowMatrix<T> out,
+                  const T* values, const T* weights);
 
     const ElementKernels& kernels_;
     std::vector<std::int64_t> rows_;
     std::vector<std::unique_ptr<Slices>> slices_;  // by mode
     std::vector<Copy> copies_;                     // by mode
-    Buffer<T> out_, kept_;
+    Buffer<T> out_, kept_, derivatives_;
     std::int64_t most_kept_;
 };
 

@@ -1,6 +1,8 @@
 /// Sums over nonzeros on a device, as functions of ElementKernels take them. All arrays are in the space of the table.
 #pragma once
 
+#include "arges/loss.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -48,6 +50,14 @@ struct NonzeroFit {
     const void* values = nullptr;           ///< by nonzero
     const void* weights = nullptr;          ///< likewise; null: ones
     std::span<const NonzeroRows> matrices;  ///< likewise 1 to most_matrices, all columns of each
+};
+
+/// What such a model costs at nonzeros, and the derivatives of that by the model, both times the weights.
+struct NonzeroLosses {
+    NonzeroFit model;
+    Loss loss{};
+    bool to_zero = false;         ///< without what the model would cost if the value were zero
+    void* derivatives = nullptr;  ///< by nonzero
 };
 
 }  // namespace arges::sparse

@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/read_number.hpp"
 #include "base/spelling.hpp"
+#include "device/losses.hpp"
 
 #include <array>
 #include <charconv>
@@ -73,10 +74,11 @@ namespace decompose {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double small = 1e-10;  // keeps logarithms and quotients finite
+namespace losses = device::losses;
+using losses::logarithm, losses::small;
 
-double logarithm(double m) { return std::log(m + small); }
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// x log m, 0 for x = 0.
 double x_log(double x, double m) { return x == 0 ? 0 : x * std::log(m); }
 
@@ -89,25 +91,19 @@ struct Bounded {
     static constexpr ElementLoss::Domain domain{0, infinity};
 };
 
-struct Gaussian : Unbounded {
-    double value(double x, double m) const { return (x - m) * (x - m); }
-    double derivative(double x, double m) const { return 2 * (m - x); }
+struct Gaussian : losses::Gaussian, Unbounded {
     double constant(double mean, double) const { return mean; }
     double least(double) const { return 0; }
 };
 
-struct Poisson : Bounded {
-    double value(double x, double m) const { return m - x * logarithm(m); }
-    double derivative(double x, double m) const { return 1 - x / (m + small); }
+struct Poisson : losses::Poisson, Bounded {
     double constant(double mean, double) const { return mean; }
     double least(double x) const { return x - x_log(x, x); }
 };
 
-struct PoissonLog {
+struct PoissonLog : losses::PoissonLog {
     static constexpr bool is_bounded = false;
     static constexpr ElementLoss::Domain domain{0, infinity};
-    double value(double x, double m) const { return std::exp(m) - x * m; }
-    double derivative(double x, double m) const { return std::exp(m) - x; }
     double constant(double mean, double) const { return logarithm(mean); }
     double least(double x) const { return x - x_log(x, x); }
 };
@@ -118,66 +114,37 @@ struct Bernoulli {
     double least(double x) const { return -x_log(x, x) - x_log(1 - x, 1 - x); }
 };
 
-struct BernoulliOdds : Bernoulli {
+struct BernoulliOdds : losses::BernoulliOdds, Bernoulli {
     static constexpr bool is_bounded = true;
-    double value(double x, double m) const { return std::log1p(m) - x * logarithm(m); }
-    double derivative(double x, double m) const { return 1 / (m + 1) - x / (m + small); }
     double constant(double mean, double) const { return mean / (1 - mean + small); }
 };
 
-struct BernoulliLogit : Bernoulli {
+struct BernoulliLogit : losses::BernoulliLogit, Bernoulli {
     static constexpr bool is_bounded = false;
-    double value(double x, double m) const { return (m > 0 ? m + std::log1p(std::exp(-m)) : std::log1p(std::exp(m))) - x * m; }
-    double derivative(double x, double m) const { return 1 / (1 + std::exp(-m)) - x; }
     double constant(double mean, double) const { return logarithm(mean) - logarithm(1 - mean); }
 };
 
-struct Gamma : Bounded {
-    double value(double x, double m) const { return x / (m + small) + logarithm(m); }
-    double derivative(double x, double m) const { return 1 / (m + small) - x / ((m + small) * (m + small)); }
+struct Gamma : losses::Gamma, Bounded {
     double constant(double mean, double) const { return mean; }
     double least(double x) const { return x > 0 ? 1 + std::log(x) : std::log(small); }
 };
 
-struct Rayleigh : Bounded {
-    double value(double x, double m) const {
-        const double ratio = x / (m + small);
-        return 2 * logarithm(m) + std::numbers::pi / 4 * ratio * ratio;
-    }
-    double derivative(double x, double m) const {
-        const double ratio = x / (m + small);
-        return (2 - std::numbers::pi / 2 * ratio * ratio) / (m + small);
-    }
+struct Rayleigh : losses::Rayleigh, Bounded {
     double constant(double, double mean_square) const { return std::sqrt(std::numbers::pi / 4 * mean_square); }
     double least(double x) const { return x > 0 ? 2 * std::log(std::sqrt(std::numbers::pi) / 2 * x) + 1 : 2 * std::log(small); }
 };
 
-struct Huber : Unbounded {
-    double delta;
-    double value(double x, double m) const {
-        const double e = std::abs(x - m);
-        return e < delta ? e * e : 2 * delta * e - delta * delta;
-    }
-    double derivative(double x, double m) const {
-        const double e = m - x;
-        return std::abs(e) < delta ? 2 * e : std::copysign(2 * delta, e);
-    }
+struct Huber : losses::Huber, Unbounded {
     double constant(double mean, double) const { return mean; }
     double least(double) const { return 0; }
 };
 
-struct NegativeBinomial : Bounded {
-    double successes;
-    double value(double x, double m) const { return (successes + x) * std::log1p(m) - x * logarithm(m); }
-    double derivative(double x, double m) const { return (successes + x) / (1 + m) - x / (m + small); }
+struct NegativeBinomial : losses::NegativeBinomial, Bounded {
     double constant(double mean, double) const { return mean / successes; }
     double least(double x) const { return (successes + x) * std::log1p(x / successes) - x_log(x, x / successes); }
 };
 
-struct Beta : Bounded {
-    double b;
-    double value(double x, double m) const { return std::pow(m + small, b) / b - x * std::pow(m + small, b - 1) / (b - 1); }
-    double derivative(double x, double m) const { return std::pow(m + small, b - 1) - x * std::pow(m + small, b - 2); }
+struct Beta : losses::Beta, Bounded {
     double constant(double mean, double) const { return mean; }
     double least(double x) const { return value(x, x); }
 };
@@ -205,13 +172,6 @@ private:
     F f_;
 };
 
-/// f(x, m) - f(0, m).
-template <class F>
-struct DifferenceToZero : F {
-    double value(double x, double m) const { return F::value(x, m) - F::value(0, m); }
-    double derivative(double x, double m) const { return F::derivative(x, m) - F::derivative(0, m); }
-};
-
 /// make(f) with the loss's f.
 template <class Make>
 auto with_loss(const Loss& loss, Make&& make) -> std::unique_ptr<ElementLoss> {
@@ -227,13 +187,13 @@ auto with_loss(const Loss& loss, Make&& make) -> std::unique_ptr<ElementLoss> {
     case LossKind::rayleigh: return make(Rayleigh{});
     case LossKind::huber:
         if (!(parameter > 0) || !std::isfinite(parameter)) refuse("DELTA must be a positive number");
-        return make(Huber{{}, parameter});
+        return make(Huber{{parameter}, {}});
     case LossKind::negative_binomial:
         if (!(parameter > 0) || !std::isfinite(parameter)) refuse("R must be a positive number");
-        return make(NegativeBinomial{{}, parameter});
+        return make(NegativeBinomial{{parameter}, {}});
     case LossKind::beta:
         if (!std::isfinite(parameter) || parameter == 0 || parameter == 1) refuse("B must be a number other than 0 and 1");
-        return make(Beta{{}, parameter});
+        return make(Beta{{parameter}, {}});
     }
     name_of(loss.kind);
     return nullptr;
@@ -247,7 +207,7 @@ std::unique_ptr<ElementLoss> make_loss(const Loss& loss) {
 
 std::unique_ptr<ElementLoss> make_difference_to_zero(const Loss& loss) {
     return with_loss(loss, [](auto f) -> std::unique_ptr<ElementLoss> {
-        return std::make_unique<LossOf<DifferenceToZero<decltype(f)>>>(DifferenceToZero<decltype(f)>{f});
+        return std::make_unique<LossOf<losses::DifferenceToZero<decltype(f)>>>(losses::DifferenceToZero<decltype(f)>{f});
     });
 }
 
