@@ -55,6 +55,14 @@ DeviceSums device_row_equations(const SparseShare& share, std::int64_t columns, 
     return sums;
 }
 
+DeviceSums device_losses(const SparseShare& share, std::int64_t columns, const MachineModel& machine) {
+    auto sums = device_mttkrp(share, columns, machine);
+    sums.bytes += array_memory(*std::max_element(share.nonzeros.begin(), share.nonzeros.end()) * share.value_bytes);  // derivatives
+    sums.seconds *= 2;  // the model, too, on both sides
+    sums.on_host *= 2;
+    return sums;
+}
+
 DeviceRoom::DeviceRoom(WorldState& world, const ElementKernels& elements, const DeviceSums& sums, bool always) {
     const auto& kernels = world.kernels(elements);
     if (kernels.sum_nonzeros == nullptr) return;

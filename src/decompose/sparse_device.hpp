@@ -28,8 +28,11 @@ DeviceSums device_mttkrp(const SparseShare& share, std::int64_t columns, const M
 /// TTMc with factors of so many columns. Pure.
 DeviceSums device_ttmc(const SparseShare& share, std::span<const int> ranks, const MachineModel& machine);
 
-/// The normal equations of rows, in completions by ALS. Pure.
+/// The normal equations of rows where only some elements are known. Pure.
 DeviceSums device_row_equations(const SparseShare& share, std::int64_t columns, const MachineModel& machine);
+
+/// Losses of a CP model at nonzeros, and their gradient. Pure.
+DeviceSums device_losses(const SparseShare& share, std::int64_t columns, const MachineModel& machine);
 
 /// A rank's room on its device for such sums, in the account of the world. Local.
 class DeviceRoom {

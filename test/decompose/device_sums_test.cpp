@@ -2,14 +2,18 @@
 #include "arges/complete.hpp"
 #include "arges/cpd.hpp"
 #include "arges/tucker.hpp"
+#include "decompose/cp/element_operator.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/sparse_device.hpp"
 #include "decompose/tensor_of.hpp"
+#include "interface/sparse/sparse_state.hpp"
 #include "interface/world/world_state.hpp"
 #include "support/failing_device.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 namespace arges::test {
@@ -148,6 +152,100 @@ TEST(CompletionsOnADevice, DoWithoutWhereTheHostHasNoRoom) {
     EXPECT_LE(needed, limited.memory_limit());
 }
 
+const std::array all_losses{Loss{LossKind::gaussian, 0},       Loss{LossKind::poisson, 0},         Loss{LossKind::poisson_log, 0},
+                            Loss{LossKind::bernoulli_odds, 0}, Loss{LossKind::bernoulli_logit, 0}, Loss{LossKind::gamma, 0},
+                            Loss{LossKind::rayleigh, 0},       Loss{LossKind::huber, 0.25},        Loss{LossKind::negative_binomial, 4},
+                            Loss{LossKind::beta, 0.3}};
+
+/// Values that each loss is for.
+sparse::Nonzeros<double> random_for(const Loss& loss, std::uint64_t seed) {
+    auto X = random_sparse(seed);
+    const bool is_binary = loss.kind == LossKind::bernoulli_odds || loss.kind == LossKind::bernoulli_logit;
+    for (auto& value : X.values) value = is_binary ? (value > 0 ? 1 : 0.25) : loss.kind == LossKind::gaussian ? value : std::abs(value);
+    return X;
+}
+
+sparse::Nonzeros<double> weights_for(sparse::Nonzeros<double> X, std::uint64_t seed) {
+    for (std::size_t x = 0; x < X.values.size(); ++x) X.values[x] = 0.5 + static_cast<double>((x + seed) % 4);
+    return X;
+}
+
+/// The value of an objective at its first point, and the gradient's rows by definition of the distribution, which is the same.
+template <class T>
+std::vector<double> value_and_gradient(const World& world, const Loss& loss, bool with_zeros, std::uint64_t seed,
+                                       const ElementKernels* device) {
+    const auto whole = random_for(loss, seed);
+    const auto X = tensor_of<T>(world, whole), W = tensor_of<T>(world, weights_for(whole, seed));
+    const auto& comm = world.state()->communicator();
+    std::vector<T> weights(W.local_values().begin(), W.local_values().end());
+    const bool is_weighted = !with_zeros && seed % 3 == 0;
+    const auto known = decompose::known_elements<T>(comm, "X", X.state()->template values_of<T>(), false, with_zeros ? 1000 : 0, loss,
+                                                    is_weighted ? weights.data() : nullptr);
+    decompose::DistributionRequest request;
+    request.distribution = std::array{"medium", "coarse", "fine"}[seed % 3];
+    request.columns = 1 + static_cast<int>(seed % 5);
+    auto distributed = decompose::distribute_tensor<T>(*X.state(), false, request, is_weighted ? &weights : nullptr);
+    decompose::ElementOperator<T> elements(comm, std::move(distributed.nonzeros), request.columns, 1, 1, device);
+    decompose::Factors<T> factors(elements, seed);
+    const auto objective = decompose::element_objective(elements, factors, known, with_zeros, 0.1);
+    decompose::FactorVector<T> gradient;
+    std::vector<double> result{objective->evaluate(objective->point(), gradient)};
+    result.insert(result.end(), gradient.begin(), gradient.end());
+    return result;
+}
+
+TYPED_TEST(SparseSumsOnADevice, LossesHaveTheSameGradients) {
+    using T = TypeParam;
+    constexpr double tolerance = sizeof(T) == 4 ? 1e-4 : 1e-10;
+    for (std::uint64_t seed = 1; seed <= 36; ++seed) {
+        if (seed % 10 == 0) continue;
+        SCOPED_TRACE(seed);
+        const auto& loss = all_losses[seed % 11 % all_losses.size()];
+        const bool with_zeros = loss.kind == LossKind::poisson;
+        const auto* const there = seed % 2 == 0 || this->host.rank() == 0 ? &device_kernels<T>() : nullptr;  // at times on one rank only
+        const auto wanted = value_and_gradient<T>(this->host, loss, with_zeros, seed, nullptr);
+        const auto found = value_and_gradient<T>(this->host, loss, with_zeros, seed, there);
+        ASSERT_EQ(found.size(), wanted.size());
+        double largest = 1;
+        for (double one : wanted) largest = std::max(largest, std::abs(one));
+        for (std::size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(found[i], wanted[i], tolerance * largest) << i;
+    }
+}
+
+/// Rows by their equations, and losses; in single precision equations stay on the host.
+TYPED_TEST(SparseSumsOnADevice, ElementsHaveTheSameModels) {
+    using T = TypeParam;
+    for (std::uint64_t seed = 1; seed <= 36; ++seed) {
+        if (seed % 10 == 0) continue;
+        SCOPED_TRACE(seed);
+        CpOptions options;
+        options.algorithm = std::array{CpAlgorithm::als, CpAlgorithm::opt, CpAlgorithm::nonnegative, CpAlgorithm::opt}[seed % 4];
+        const bool is_opt = options.algorithm == CpAlgorithm::opt;
+        if (is_opt) options.loss = all_losses[seed % 11 % all_losses.size()];
+        options.missing = options.loss.kind != LossKind::poisson;
+        options.rank = 1 + static_cast<int>(seed % 6);
+        options.max_iterations = 3;
+        options.tolerance = 0;
+        options.regularization = 0.1;
+        options.seed = seed;
+        options.starts = 1 + static_cast<int>(seed % 2);
+        if (seed % 8 == 0) options.constraints = {parse_constraint("l1=0.1")};
+        options.distribution = std::array{"medium", "coarse", "fine", "auto"}[seed / 2 % 4];
+        const auto whole = random_for(options.loss, seed);
+        const auto decomposed = [&](const World& world) {
+            const auto X = tensor_of<T>(world, whole), W = tensor_of<T>(world, weights_for(whole, seed));
+            return cp_decompose(X, options, {}, nullptr, options.missing && seed % 3 == 0 ? &W : nullptr);
+        };
+        const auto wanted = decomposed(this->host), found = decomposed(this->fast);
+        const bool can_be_there = is_opt || sizeof(T) == 8;
+        EXPECT_EQ(this->fast.maximum(found.format == "device" ? 1 : 0), can_be_there ? 1 : 0);
+        EXPECT_EQ(wanted.format, "rows");
+        EXPECT_EQ(this->fast.device_memory_in_use(), 0);
+        EXPECT_NEAR(found.loss, wanted.loss, (sizeof(T) == 4 ? 2e-3 : 1e-8) * (1 + std::abs(wanted.loss)));
+        this->expect_alike(found.fits, wanted.fits);
+    }
+}
+
 /// Room for some nonzeros of some ranks only: the others have them on the host.
 TEST(DeviceRooms, AreUsedAsFarAsTheyGo) {
     const TestDevice device;
@@ -165,6 +263,36 @@ TEST(DeviceRooms, AreUsedAsFarAsTheyGo) {
     const World small(with_fast_device(), Device(DeviceKind::cuda, 1000));
     EXPECT_THROW(cp_decompose(tensor_of<double>(small, whole), cp_options(8, "device")), OutOfMemory);
     EXPECT_THROW(cp_decompose(tensor_of<double>(host, whole), cp_options(8, "device")), InvalidArgument);
+}
+
+/// Likewise of losses and equations, whose rows need room on the host, too.
+TEST(DeviceRooms, OfKnownElementsAreUsedAsFarAsTheyGo) {
+    const TestDevice device;
+    const auto whole = random_sparse(8);
+    const World host(MPI_COMM_WORLD, Device(DeviceKind::none));
+    for (const auto algorithm : {CpAlgorithm::als, CpAlgorithm::opt}) {
+        auto options = cp_options(6, "auto");
+        options.algorithm = algorithm;
+        options.missing = true;
+        options.regularization = 0.1;
+        std::int64_t needed = 0;
+        options.planned = [&](std::int64_t bytes, std::int64_t) { needed = bytes; };
+        const auto wanted = cp_decompose(tensor_of<double>(host, whole), options).fit;
+        const auto on_host = needed;
+        for (std::int64_t limit : {1, 3000, 20000, 60000, 1 << 20}) {
+            World world(with_fast_device(), Device(DeviceKind::cuda, limit));
+            const auto X = tensor_of<double>(world, whole);
+            TestDevice::reset_peak();
+            const auto before = TestDevice::peak();
+            EXPECT_NEAR(cp_decompose(X, options).fit, wanted, 1e-9) << limit;
+            EXPECT_LE(TestDevice::peak() - before, limit);
+            if (limit < 1 << 20) continue;
+            EXPECT_GT(needed, on_host);
+            world.set_memory_limit(needed - 1);  // what the tensor holds is in both
+            EXPECT_EQ(world.maximum(cp_decompose(X, options).format == "device" ? 0 : 1), 1);
+            EXPECT_LE(needed, world.memory_limit());
+        }
+    }
 }
 
 /// Small sums are faster on the host, large ones on a device; neither depends on the other where a rank has hardly a nonzero.
@@ -193,6 +321,11 @@ TEST_F(DecompositionsOnADevice, FailOnAllRanks) {
     completion.rank = 2;
     completion.max_iterations = 2;
     check("a completion", [&] { static_cast<void>(complete(Y, completion)); });
+    auto missing = cp_options(6, "auto");
+    missing.missing = true;
+    check("a CP decomposition of missing elements", [&] { static_cast<void>(cp_decompose(Y, missing)); });
+    missing.algorithm = CpAlgorithm::opt;
+    check("a loss", [&] { static_cast<void>(cp_decompose(Y, missing)); });
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include "decompose/completion/completion_iterations.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/completion_options.hpp"
+#include "decompose/completion/device_elements.hpp"
 #include "decompose/completion/held_out.hpp"
+#include "decompose/completion/row_equations.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/different_values.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
@@ -174,7 +176,7 @@ void fit(const std::string& title, CompletionParts<T> parts, CompletionOptions o
     const auto known = (parts.weights ? parts.weights->held : 0) + (parts.keeps_source ? share.source_bytes() : 0);
     const auto taken = [&](bool on_device) {
         const auto bytes = decompose::completion_memory(share, options, parts.held.count(), omp_get_max_threads()).peak() +
-                           (on_device ? decompose::device_als_memory(share) : 0);
+                           (on_device ? decompose::device_rows_memory(share, decompose::RowEquations::packed_count(options.rank)) : 0);
         return parts.weights ? parts.weights->with(bytes) : bytes;
     };
     std::optional<decompose::DeviceRoom> device;

@@ -4,16 +4,14 @@
 // indices names, so that a step is the same wherever they are. The length of a row's step is relative to the trace of its normal equations.
 #include "base/splitmix.hpp"
 #include "decompose/completion/completion_method.hpp"
+#include "decompose/completion/device_elements.hpp"
 #include "decompose/completion/elements.hpp"
 #include "decompose/completion/row_equations.hpp"
 #include "decompose/completion/row_updates.hpp"
-#include "device/failure.hpp"
-#include "sparse/device_nonzeros.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <type_traits>
 
 namespace arges::decompose {
 
@@ -27,20 +25,18 @@ public:
         : factors_(factors), regularization_(options.regularization), is_nonnegative_(options.nonnegative),
           updates_(factors.comm(), nonzeros.rows, factors.columns(), nonzeros.folds && factors.comm().size() > 1) {
         factors.comm().agree([&] {
-            if (device != nullptr) on_device_ = std::make_unique<sparse::DeviceNonzeros<T>>(*device, set_of(nonzeros, 0).rows);
+            if (device != nullptr) device_ = std::make_unique<DeviceElements<T>>(*device, nonzeros);
             for (int m = 0; m < factors.order(); ++m) {
-                if (on_device_) on_device_->add(set_of(nonzeros, m), m, m == 0);
                 by_row_.push_back(elements_by_row(set_of(nonzeros, m), m));
                 if (nonzeros.sets.size() > 1) set_of(nonzeros, m) = {};
             }
             nonzeros.sets.clear();
-            if (on_device_) device::Failure::the().rethrow();
         });
     }
 
     FitSums start_sums() override {
         FitSums sums;
-        factors_.comm().agree([&] { sums = on_device_ ? fit_there() : fit_sums(by_row_[0].elements, factors_.views()); });
+        factors_.comm().agree([&] { sums = device_ ? device_->fit(factors_.views()) : fit_sums(by_row_[0].elements, factors_.views()); });
         return summed(factors_.comm(), sums);
     }
 
@@ -51,9 +47,7 @@ public:
                 const double penalty = regularization_ * counts[row];
                 is_nonnegative_ ? equations.improve_nonnegative(penalty, numbers) : equations.solve(penalty, numbers);
             };
-            const auto sum = [&](const sparse::RowMatrix<double>& packed) { sum_there(by_row.mode, packed); };
-            updates_.run(by_row, factors_, factors_.communication_seconds(), update,
-                         on_device_ ? typename RowUpdates<RowEquations, T>::MakeSums(sum) : nullptr);
+            updates_.run(by_row, factors_, factors_.communication_seconds(), update, equations_of(device_.get(), by_row.mode, factors_));
             factors_.expand(by_row.mode);
         }
         factors_.balance();
@@ -61,43 +55,12 @@ public:
     }
 
 private:
-    /// The equations of all rows, as RowEquations packs them.
-    void sum_there(int mode, const sparse::RowMatrix<double>& packed) {
-        if constexpr (std::is_same_v<T, double>) {
-            const int columns = factors_.columns(), triangle = columns * (columns + 1) / 2;
-            std::vector<std::int32_t> first, second;
-            for (int c = 0; c < columns; ++c)
-                for (int r = c; r < columns; ++r) {
-                    first.push_back(c);
-                    second.push_back(r);
-                }
-            std::vector<sparse::FactorColumns> squares;
-            for (int m = 0; m < factors_.order(); ++m) {
-                on_device_->factor_changes(m);
-                if (m == mode) continue;
-                squares.push_back({m, first});
-                squares.push_back({m, second});
-            }
-            const auto views = factors_.views();
-            on_device_->multiply(mode, views, squares, {packed.data, packed.rows, triangle, packed.stride}, true);
-            on_device_->multiply(mode, views, {packed.data + triangle, packed.rows, columns, packed.stride});
-            device::Failure::the().rethrow();
-        }
-    }
-
-    FitSums fit_there() {
-        for (int m = 0; m < factors_.order(); ++m) on_device_->factor_changes(m);
-        const auto fit = on_device_->fit(0, factors_.views());
-        device::Failure::the().rethrow();
-        return {fit.residual, fit.model};
-    }
-
     CompletionFactors<T>& factors_;
     double regularization_;
     bool is_nonnegative_;
     RowUpdates<RowEquations, T> updates_;
     std::vector<RowElements<T>> by_row_;  // by mode
-    std::unique_ptr<sparse::DeviceNonzeros<T>> on_device_;
+    std::unique_ptr<DeviceElements<T>> device_;
 };
 
 /// Batches of elements, one after the other.

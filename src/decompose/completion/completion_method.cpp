@@ -64,12 +64,6 @@ MemoryTally ccd_memory(const SparseShare& share, int threads) {
 
 }  // namespace
 
-std::int64_t device_als_memory(const SparseShare& share) {
-    // The equations of all rows of a mode, and those of their triangles as they come from the device.
-    const auto numbers = RowEquations::packed_count(share.columns);
-    return 2 * array_memory(*std::max_element(share.rows.begin(), share.rows.end()) * numbers * std::int64_t{sizeof(double)});
-}
-
 MemoryTally method_memory(const SparseShare& share, const CompletionOptions& options, int threads) {
     const bool folds = share.nonzeros.size() == 1 && share.ranks > 1;
     if (options.algorithm == CompletionAlgorithm::als) return als_memory(share, folds, threads);

@@ -51,9 +51,6 @@ const sparse::LocalNonzeros<T>& set_of(const Distributed<T>& nonzeros, int mode)
     return nonzeros.sets[nonzeros.sets.size() == 1 ? 0 : static_cast<std::size_t>(mode)].nonzeros;
 }
 
-/// Memory of what als takes besides where a device makes its sums. Pure.
-std::int64_t device_als_memory(const SparseShare& share);
-
 /// The algorithms; they hold on to the options, whose regularization is for one element of a row, and to the factors.
 template <class T>
 std::unique_ptr<CompletionMethod<T>> make_als(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros,

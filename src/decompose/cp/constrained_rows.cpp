@@ -113,19 +113,20 @@ private:
         for (std::size_t c = 0; c < n; ++c) rows.typical += state_.factors.gram(mode)[c * (n + 1)] / static_cast<double>(totals_[mode]);
         const double penalty = regularization_ + (constraint.kind == CpConstraintKind::l2 ? constraint.weight : 0);
         std::vector<char> is_known(owned.rows, 0);
-        updates_.run(data_.by_row(mode), state_.factors, data_.seconds().communication,
-                     [&](RowEquations& equations, std::int64_t row, T* numbers) {
-                         is_known[row] = 1;
-                         if (how == FactorUpdate::solve) return equations.solve(penalty, numbers);
-                         auto gram = equations.whole(penalty);
-                         std::ranges::copy(equations.right(), rows.product.row(row));
-                         if (how != FactorUpdate::rows) {
-                             std::ranges::copy(gram, gram_of_row(row).begin());
-                             return;
-                         }
-                         std::vector<T> scratch(2 * n);
-                         improve_row(rows, AdmmMatrix<T>(std::move(gram), data_.columns()), constraint, row, scratch.data());
-                     });
+        const auto improve_known = [&](RowEquations& equations, std::int64_t row, T* numbers) {
+            is_known[row] = 1;
+            if (how == FactorUpdate::solve) return equations.solve(penalty, numbers);
+            auto gram = equations.whole(penalty);
+            std::ranges::copy(equations.right(), rows.product.row(row));
+            if (how != FactorUpdate::rows) {
+                std::ranges::copy(gram, gram_of_row(row).begin());
+                return;
+            }
+            std::vector<T> scratch(2 * n);
+            improve_row(rows, AdmmMatrix<T>(std::move(gram), data_.columns()), constraint, row, scratch.data());
+        };
+        updates_.run(data_.by_row(mode), state_.factors, data_.seconds().communication, improve_known,
+                     equations_of(data_.device(), mode, state_.factors));
         for (std::int64_t i = 0; i < owned.rows; ++i)
             if (!is_known[i]) forget(mode, i, penalty);
         if (how == FactorUpdate::orthogonal) return improve_orthogonal(mode);

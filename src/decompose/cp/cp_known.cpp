@@ -4,6 +4,7 @@
 #include "arges/known_elements.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/completion/completion_method.hpp"
+#include "decompose/completion/device_elements.hpp"
 #include "decompose/completion/row_equations.hpp"
 #include "decompose/cp/constrained_rows.hpp"
 #include "decompose/cp/constraints.hpp"
@@ -13,8 +14,10 @@
 #include "decompose/dense_memory.hpp"
 #include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/finite_elements.hpp"
+#include "decompose/sparse_device.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/dense_unfolding.hpp"
+#include "sparse/mttkrp.hpp"
 
 #include <omp.h>
 
@@ -51,6 +54,13 @@ void check_for_elements(const std::string& title, const CpOptions& options, cons
             " the distribution coarse-allgather; leave out others, grid, policy and partition files");
 }
 
+bool is_by_rows(const CpOptions& options) { return options.algorithm == CpAlgorithm::als || options.algorithm == CpAlgorithm::nonnegative; }
+
+/// Equations are summed in double; stochastic gradients have few elements at a time.
+bool sums_on_device(const CpOptions& options, std::int64_t value_bytes) {
+    return options.algorithm == CpAlgorithm::opt || (is_by_rows(options) && value_bytes == sizeof(double));
+}
+
 template <class T>
 CpIterations<T> element_iterations(ElementOperator<T>& op, const KnownElements& known, const CpOptions& options,
                                    const std::vector<CpConstraint>& constraints, const std::vector<std::int64_t>& lengths) {
@@ -83,7 +93,7 @@ void fill_figures(const ElementOperator<T>& op, const ChosenDistribution& chosen
     result.grid = chosen.grid;
     result.policy = chosen.policy;
     result.rows = chosen.rows;
-    result.format = "rows";
+    result.format = op.device() != nullptr ? to_string(sparse::Format::device) : "rows";
 }
 
 }  // namespace
@@ -115,13 +125,22 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<
     if (options.algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
     auto distributed = distribute_tensor<T>(source, gives_up, request, weights ? &weights->values : nullptr);
     const auto& share = distributed.share;
-    const auto bytes = element_cp_memory(share, options, omp_get_max_threads()).peak();
-    const auto forecast =
-        checked_forecast(*source.world, task.title, weights ? weights->with(bytes) : bytes,
-                         (weights ? weights->held : 0) + (share.keeps_source ? share.source_bytes() : 0),
-                         "use more ranks, fewer components", model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
+    auto& world = *source.world;
+    const auto held = (weights ? weights->held : 0) + (share.keeps_source ? share.source_bytes() : 0);
+    const auto taken = [&](bool on_device) {
+        const auto bytes = element_cp_memory(share, options, omp_get_max_threads(), on_device).peak();
+        return weights ? weights->with(bytes) : bytes;
+    };
+    std::optional<DeviceRoom> device;
+    if (sums_on_device(options, sizeof(T)) && taken(true) <= world.free_bytes() + held)
+        device.emplace(world, element_kernels<T>(),
+                       options.algorithm == CpAlgorithm::opt ? device_losses(share, options.rank, world.machine())
+                                                             : device_row_equations(share, options.rank, world.machine()));
+    const auto* const table = device ? device->table() : nullptr;
+    const auto forecast = checked_forecast(world, task.title, taken(table != nullptr), held, "use more ranks, fewer components",
+                                           model_memory({{}, share.owned}, options.rank, sizeof(T)), options.planned);
     const int batches = options.algorithm == CpAlgorithm::sgd ? sgd_batches(stored) : 1;
-    ElementOperator<T> op(comm, std::move(distributed.nonzeros), options.rank, batches, options.seed);
+    ElementOperator<T> op(comm, std::move(distributed.nonzeros), options.rank, batches, options.seed, table);
     return run_cp<T>(op, task, watch, element_iterations(op, known, options, constraints, task.lengths),
                      [&](CpResult<T>& result, const Factors<T>& factors, std::int64_t) {
                          result.forecast_bytes = forecast;
@@ -189,11 +208,12 @@ CpResult<T> decompose_block(const Tensor<T>& given, const Tensor<T>* weights, co
     });
 }
 
-MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options, int threads) {
+MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options, int threads, bool on_device) {
     constexpr std::int64_t number = sizeof(double);
     const auto distribution = element_distribution(options, share.ranks);
     const bool is_sgd = options.algorithm == CpAlgorithm::sgd, folds = share.nonzeros.size() == 1 && share.ranks > 1;
     auto tally = distributing_memory(share, distribution, !options.partition_file.empty());
+    if (on_device) tally.add(device_elements_memory(share));
     const auto most = *std::max_element(share.nonzeros.begin(), share.nonzeros.end());
     const auto elements = by_row_memory(share);
     tally.add(elements);
@@ -204,10 +224,11 @@ MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options
         tally.hold(sgd_memory(share, share.before * share.ranks));
     }
     for (auto rows : share.shared) tally.hold(rows * share.columns * share.value_bytes);
-    const bool is_rows = options.algorithm == CpAlgorithm::als || options.algorithm == CpAlgorithm::nonnegative;
+    const bool is_rows = is_by_rows(options);
+    const auto numbers = is_rows ? RowEquations::packed_count(share.columns) : RowLoss::packed_count(share.columns);
     tally.hold(threads * (is_rows ? RowEquations::memory(share.columns) : 2 * RowLoss::memory(share.columns)));
-    if (folds)
-        tally.hold(row_updates_memory(share, is_rows ? RowEquations::packed_count(share.columns) : RowLoss::packed_count(share.columns)));
+    if (folds) tally.hold(row_updates_memory(share, numbers));
+    if (on_device) tally.hold(device_rows_memory(share, numbers));
     if (!share.owned.empty()) tally.pass(share.owned[0] * number);  // losses of rows
     if (const auto constraints = constraints_of(options, share.order()); !constraints.empty())
         tally.hold(constrained_rows_memory(share, constraints, options.regularization));

@@ -20,7 +20,8 @@ template <class T>
 CpResult<T> decompose_block(const Tensor<T>& tensor, const Tensor<T>* weights, const CpTask<T>& task);
 
 /// Memory of decompose_elements(), its elements included, an upper bound; what it holds at the end is the model. Pure.
-MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options, int threads);
+/// @param on_device  a device makes the sums over rows
+MemoryTally element_cp_memory(const SparseShare& share, const CpOptions& options, int threads, bool on_device = false);
 
 /// What "auto" stands for in CpOptions::distribution. Pure.
 std::string element_distribution(const CpOptions& options, std::int64_t ranks);

@@ -30,9 +30,10 @@ public:
             Stopwatch watch;
             const double before = data_.seconds().communication;
             if (is_nonnegative_) scale_columns(factors.matrix(m), state_.lambda);
-            updates_.run(data_.by_row(m), factors, data_.seconds().communication, [&](RowEquations& equations, std::int64_t, T* numbers) {
+            const auto update = [&](RowEquations& equations, std::int64_t, T* numbers) {
                 is_nonnegative_ ? equations.improve_nonnegative(regularization_, numbers) : equations.solve(regularization_, numbers);
-            });
+            };
+            updates_.run(data_.by_row(m), factors, data_.seconds().communication, update, equations_of(data_.device(), m, factors));
             data_.seconds().solve += watch.lap() - (data_.seconds().communication - before);
             data_.start_expand(m, factors.matrix(m));
             factors.make_gram(data_, m);
@@ -97,16 +98,22 @@ public:
 private:
     double add_losses(std::span<sparse::RowMatrix<T>> gradients) override {
         double loss = 0;
+        auto* const device = elements_.device();
         Stopwatch watch;
         const double before = elements_.seconds().communication;
         for (int m = 0; m < elements_.order(); ++m) {
             const auto& to = gradients[m];
             std::vector<double> losses(m == 0 ? elements_.rows(0).owned : 0);
-            updates_.run(elements_.by_row(m), this->factors_, elements_.seconds().communication,
-                         [&](const RowLoss& sum, std::int64_t row, const T*) {
-                             for (int c = 0; c < to.columns; ++c) to.row(row)[c] = static_cast<T>(sum.gradient()[c]);
-                             if (m == 0) losses[row] = sum.loss();
-                         });
+            const auto& by_row = elements_.by_row(m);
+            const auto update = [&](const RowLoss& sum, std::int64_t row, const T*) {
+                for (int c = 0; c < to.columns; ++c) to.row(row)[c] = static_cast<T>(sum.gradient()[c]);
+                if (m == 0) losses[row] = sum.loss();
+            };
+            const auto sum_there = [&](const sparse::RowMatrix<double>& packed) {
+                device->sum_losses(by_row, this->factors_.views(), this->known_.loss, with_zeros_, packed);
+            };
+            updates_.run(by_row, this->factors_, elements_.seconds().communication, update,
+                         device != nullptr ? typename RowUpdates<RowLoss, T>::MakeSums(sum_there) : nullptr);
             for (double one : losses) loss += one;
         }
         elements_.seconds().mttkrp += watch.lap() - (elements_.seconds().communication - before);
@@ -139,9 +146,11 @@ private:
 }  // namespace
 
 template <class T>
-ElementOperator<T>::ElementOperator(const Communicator& comm, Distributed<T> distributed, int columns, int batches, std::uint64_t seed)
+ElementOperator<T>::ElementOperator(const Communicator& comm, Distributed<T> distributed, int columns, int batches, std::uint64_t seed,
+                                    const ElementKernels* device)
     : CpData<T>(comm, columns), rows_(std::move(distributed.rows)), folds_(distributed.folds && comm.size() > 1) {
     comm.agree([&] {
+        if (device != nullptr) device_ = std::make_unique<DeviceElements<T>>(*device, distributed);
         by_row_.resize(batches);
         for (std::size_t m = 0; m < rows_.size(); ++m) {
             auto all = elements_by_row(set_of(distributed, m), m);
@@ -217,7 +226,11 @@ ModelSums model_sums_of(ElementOperator<T>& data, Factors<T>& factors, bool with
 
 template <class T>
 void note_fit(ElementOperator<T>& data, CpState<T>& state, const KnownElements& known) {
-    auto sums = fit_sums(data.by_row(0).elements, state.factors.views());
+    FitSums sums;
+    data.comm().agree([&] {
+        const auto factors = state.factors.views();
+        sums = data.device() != nullptr ? data.device()->fit(factors) : fit_sums(data.by_row(0).elements, factors);
+    });
     data.comm().sum(&sums.residual, 1);
     state.loss = sums.residual;
     state.fit = known.fit(sums.residual);

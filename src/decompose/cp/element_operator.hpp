@@ -1,6 +1,7 @@
 /// Stored elements of a sparse tensor as losses and rows need them: one after the other, by their rows in each mode.
 #pragma once
 
+#include "decompose/completion/device_elements.hpp"
 #include "decompose/completion/elements.hpp"
 #include "decompose/cp/cp_als.hpp"
 #include "decompose/cp/loss_objective.hpp"
@@ -18,7 +19,9 @@ class ElementOperator : public CpData<T> {
 public:
     /// Collective. @param distributed gives its elements up
     /// @param batches  elements are divided into so many, by a hash of the seed and their indices
-    ElementOperator(const Communicator& comm, Distributed<T> distributed, int columns, int batches, std::uint64_t seed);
+    /// @param device  that has them, too, for sums over rows; null: none
+    ElementOperator(const Communicator& comm, Distributed<T> distributed, int columns, int batches, std::uint64_t seed,
+                    const ElementKernels* device = nullptr);
 
     // Local.
     const ModeRows& rows(int mode) const override { return rows_[mode]; }
@@ -27,17 +30,23 @@ public:
     const RowElements<T>& by_row(int mode, int batch = 0) const { return by_row_[batch][mode]; }
     /// The elements of a row are on several ranks.
     bool folds() const { return folds_; }
+    /// Null: there is none.
+    DeviceElements<T>* device() const { return device_.get(); }
     /// Elements of this rank, for one mode.
     std::int64_t count() const;
     /// Memory of the elements and of exchanges, in bytes.
     std::int64_t bytes() const;
     /// Frees the elements.
-    void drop() { by_row_.clear(); }
+    void drop() {
+        by_row_.clear();
+        device_.reset();
+    }
 
 private:
     std::vector<ModeRows> rows_;
     bool folds_;
     std::vector<std::vector<RowElements<T>>> by_row_;  // by batch and mode
+    std::unique_ptr<DeviceElements<T>> device_;
 };
 
 /// Sums over the stored elements, or over all where those that are not stored are zeros. Collective.
