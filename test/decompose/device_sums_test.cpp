@@ -274,6 +274,7 @@ TEST(DeviceRooms, OfKnownElementsAreUsedAsFarAsTheyGo) {
         auto options = cp_options(6, "auto");
         options.algorithm = algorithm;
         options.missing = true;
+        options.rank = 40;
         options.regularization = 0.1;
         std::int64_t needed = 0;
         options.planned = [&](std::int64_t bytes, std::int64_t) { needed = bytes; };

@@ -180,8 +180,10 @@ void fit(const std::string& title, CompletionParts<T> parts, CompletionOptions o
         return parts.weights ? parts.weights->with(bytes) : bytes;
     };
     std::optional<decompose::DeviceRoom> device;
-    // Equations are summed in double, and those of all rows need room on the host, too.
-    if (options.algorithm == CompletionAlgorithm::als && std::is_same_v<T, double> && taken(true) <= fitted.world->free_bytes() + known)
+    // Equations are summed in double, and those of all rows need room on the host, too: as checked_forecast() has it, what the rank with
+    // least room has.
+    if (options.algorithm == CompletionAlgorithm::als && std::is_same_v<T, double> &&
+        taken(true) <= comm.minimum(fitted.world->free_bytes() + known))
         device.emplace(*fitted.world, element_kernels<T>(), decompose::device_row_equations(share, options.rank, fitted.world->machine()));
     const auto* const table = device ? device->table() : nullptr;
     result.device_ranks = static_cast<int>(comm.sum(table != nullptr ? 1 : 0));

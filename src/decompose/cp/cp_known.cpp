@@ -132,7 +132,8 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<
         return weights ? weights->with(bytes) : bytes;
     };
     std::optional<DeviceRoom> device;
-    if (sums_on_device(options, sizeof(T)) && taken(true) <= world.free_bytes() + held)
+    // As checked_forecast() has it: what a rank takes, and what the rank with least room has.
+    if (sums_on_device(options, sizeof(T)) && taken(true) <= comm.minimum(world.free_bytes() + held))
         device.emplace(world, element_kernels<T>(),
                        options.algorithm == CpAlgorithm::opt ? device_losses(share, options.rank, world.machine())
                                                              : device_row_equations(share, options.rank, world.machine()));
