@@ -197,7 +197,7 @@ std::vector<double> value_and_gradient(const World& world, const Loss& loss, boo
 TYPED_TEST(SparseSumsOnADevice, LossesHaveTheSameGradients) {
     using T = TypeParam;
     constexpr double tolerance = sizeof(T) == 4 ? 1e-4 : 1e-10;
-    for (std::uint64_t seed = 1; seed <= 36; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 22; ++seed) {
         if (seed % 10 == 0) continue;
         SCOPED_TRACE(seed);
         const auto& loss = all_losses[seed % 11 % all_losses.size()];
@@ -215,7 +215,7 @@ TYPED_TEST(SparseSumsOnADevice, LossesHaveTheSameGradients) {
 /// Rows by their equations, and losses; in single precision equations stay on the host.
 TYPED_TEST(SparseSumsOnADevice, ElementsHaveTheSameModels) {
     using T = TypeParam;
-    for (std::uint64_t seed = 1; seed <= 36; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 24; ++seed) {
         if (seed % 10 == 0) continue;
         SCOPED_TRACE(seed);
         CpOptions options;
