@@ -453,6 +453,19 @@ TEST(Weights, OfOneKindChangeNothing) {
         }
 }
 
+/// Ranks without any element know that there are weights.
+TEST(Weights, OfElementsOfOneRank) {
+    const World world;
+    auto X = planted({1, 2, 1}, 1, 99), W = X;
+    W.values = {2, 0};
+    for (auto algorithm : {CpAlgorithm::als, CpAlgorithm::opt, CpAlgorithm::sgd})
+        for (bool is_dense : {true, false}) {
+            if (is_dense && algorithm == CpAlgorithm::sgd) continue;
+            const auto result = weighted_cp(world, X, W, options_for({}, algorithm, 3, false), is_dense);
+            EXPECT_EQ(result.known, 1);
+        }
+}
+
 TEST(Masks, SayWhichElementsAreKnown) {
     const World world;
     auto X = planted({5, 4, 3}, 2, 97);

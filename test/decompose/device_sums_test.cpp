@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace arges::test {
@@ -180,7 +182,7 @@ std::vector<double> value_and_gradient(const World& world, const Loss& loss, boo
     std::vector<T> weights(W.local_values().begin(), W.local_values().end());
     const bool is_weighted = !with_zeros && seed % 3 == 0;
     const auto known = decompose::known_elements<T>(comm, "X", X.state()->template values_of<T>(), false, with_zeros ? 1000 : 0, loss,
-                                                    is_weighted ? weights.data() : nullptr);
+                                                    is_weighted ? std::optional<std::span<const T>>(weights) : std::nullopt);
     decompose::DistributionRequest request;
     request.distribution = std::array{"medium", "coarse", "fine"}[seed % 3];
     request.columns = 1 + static_cast<int>(seed % 5);
@@ -205,10 +207,10 @@ TYPED_TEST(SparseSumsOnADevice, LossesHaveTheSameGradients) {
         const auto* const there = seed % 2 == 0 || this->host.rank() == 0 ? &device_kernels<T>() : nullptr;  // at times on one rank only
         const auto wanted = value_and_gradient<T>(this->host, loss, with_zeros, seed, nullptr);
         const auto found = value_and_gradient<T>(this->host, loss, with_zeros, seed, there);
-        ASSERT_EQ(found.size(), wanted.size());
+        EXPECT_EQ(found.size(), wanted.size());
         double largest = 1;
         for (double one : wanted) largest = std::max(largest, std::abs(one));
-        for (std::size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(found[i], wanted[i], tolerance * largest) << i;
+        for (std::size_t i = 0; i < std::min(found.size(), wanted.size()); ++i) EXPECT_NEAR(found[i], wanted[i], tolerance * largest) << i;
     }
 }
 

@@ -116,8 +116,8 @@ CpResult<T> decompose_elements(SparseState& source, bool gives_up, KnownWeights<
     for (auto length : task.lengths) zeros *= static_cast<double>(length);
     const auto stored = source.pattern()->total;
     if (!options.missing) zeros -= static_cast<double>(stored);
-    const auto known =
-        known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss, weights ? weights->values.data() : nullptr);
+    const auto known = known_elements(comm, task.title, source.values_of<T>(), false, zeros, options.loss,
+                                      weights ? std::optional<std::span<const T>>(weights->values) : std::nullopt);
     Stopwatch watch;
     auto request = request_of(options, options.rank);
     request.distribution = element_distribution(options, comm.size());
@@ -183,7 +183,8 @@ CpResult<T> decompose_block(const Tensor<T>& given, const Tensor<T>* weights, co
     std::optional<HostElements> weights_here;
     if (weights) weights_here.emplace(*of_plain.state());
     const T* const of_elements = weights ? weights_here->of<T>() : nullptr;
-    const auto known = known_elements(comm, task.title, block, true, 0, options.loss, of_elements);
+    const auto known = known_elements(comm, task.title, block, true, 0, options.loss,
+                                      weights ? std::optional(std::span(of_elements, block.size())) : std::nullopt);
     KnownBlock<T> op(comm, layout, elements, of_elements, options.rank, known);
     auto scaled = options;  // for squares that count at most once
     scaled.regularization /= known.largest_weight;

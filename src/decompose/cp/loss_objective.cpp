@@ -49,10 +49,10 @@ double start_scale(const KnownElements& known, const ModelSums& sums) {
 
 template <class T>
 KnownElements known_elements(const Communicator& comm, const std::string& title, std::span<const T> values, bool skips_nan, double zeros,
-                             const Loss& loss, const T* weights) {
+                             const Loss& loss, const std::type_identity_t<std::optional<std::span<const T>>>& weights) {
     const auto element = make_loss(loss);
     const auto domain = element->domain();
-    const auto weight = [&](std::int64_t i) { return weights ? static_cast<double>(weights[i]) : 1; };
+    const auto weight = [&](std::int64_t i) { return weights ? static_cast<double>((*weights)[i]) : 1; };
     auto sums = sparse::blocked_sums<6>(std::ssize(values), [&](std::int64_t i) -> std::array<double, 6> {
         const double x = values[i];
         if (skips_nan && std::isnan(x)) return {};
@@ -110,7 +110,7 @@ void run_loss(LossObjective<T>& objective, CpData<T>& data, CpState<T>& state, i
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template KnownElements known_elements(const Communicator&, const std::string&, std::span<const T>, bool, double, const Loss&,          \
-                                          const T*);                                                                                       \
+                                          const std::optional<std::span<const T>>&);                                                       \
     template class LossObjective<T>;                                                                                                       \
     template void run_loss(LossObjective<T>&, CpData<T>&, CpState<T>&, int, const AfterIteration&);
 ARGES_INSTANTIATE(float)

@@ -6,8 +6,10 @@
 #include "decompose/cp/lbfgs.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace arges::decompose {
 
@@ -28,12 +30,12 @@ struct KnownElements {
 /// Collective.
 /// @param values     of this rank @param skips_nan those that are not a number are unknown
 /// @param zeros      so many elements more are zero, of all ranks
-/// @param weights    of the values; null: all count once
+/// @param weights    of the values, on all ranks or on none; none: all count once
 /// @throws InvalidArgument on every rank for values that the loss is not for or that are not finite, and where none is known or all are
 /// zero
 template <class T>
 KnownElements known_elements(const Communicator& comm, const std::string& title, std::span<const T> values, bool skips_nan, double zeros,
-                             const Loss& loss, const T* weights = nullptr);
+                             const Loss& loss, const std::type_identity_t<std::optional<std::span<const T>>>& weights = {});
 
 /// Sums over known elements of the model m and the tensor x.
 struct ModelSums {
