@@ -64,8 +64,7 @@ void apply(const Factor& left, const std::vector<Factor>& operands, const Elemen
 /// One that is known by name, as a BulkFunction: on a device it runs there.
 struct NamedFunction {
     Function function{};
-    std::vector<ElementValue>
-        numbers{};  ///< by operand of the function, of the type of the elements; an empty one: the next tensor's element
+    std::vector<ElementValue> numbers{};  ///< by operand, of the elements' type; an empty one: the next tensor's element
     BulkFunction on_host{};
     void operator()(const std::vector<const void*>& inputs, void* results, std::int64_t count) const { on_host(inputs, results, count); }
 };
@@ -135,7 +134,13 @@ auto map(F f, const IndexedTensor<Ts>&... operands) {
                       {MapOver::all, {&algebra_kernels<Second<Ts>>()...}, &algebra_kernels<Second<R>>()});
 }
 
-/// Likewise a function that is known by name, `E["ij"] = map<Function::sqrt>(A["ij"])`: where the output and the operands lie on a device
+/// Likewise where any sparse operand is stored: what the others do not store is the zero of their type, T{}.
+template <class F, class... Ts>
+auto map_union(F f, const IndexedTensor<Ts>&... operands) {
+    return map(std::move(f), operands...).over(MapOver::any);
+}
+
+/// map() of a function that is known by name, `E["ij"] = map<Function::sqrt>(A["ij"])`: where the output and the operands lie on a device
 /// it runs there, if runs_on_device(). Other functions are those of the host, and run there.
 template <Function f, class T>
 auto map(const IndexedTensor<T>& a) requires(operands_of(f) == 1) {
@@ -164,12 +169,6 @@ auto map(std::type_identity_t<T> a, const IndexedTensor<T>& b) requires(operands
 template <class T>
 std::string explain(const IndexedTensor<T>& target, const Mapping<T>& right) {
     return right.explain_for(target.factor());
-}
-
-/// Likewise where any sparse operand is stored: what the others do not store is the zero of their type, T{}.
-template <class F, class... Ts>
-auto map_union(F f, const IndexedTensor<Ts>&... operands) {
-    return map(std::move(f), operands...).over(MapOver::any);
 }
 
 /// @cond

@@ -63,6 +63,7 @@ inline constexpr std::array<std::string_view, 42> function_names{
     "log2",     "log10",    "log1p",  "sin",        "cos",     "tan",     "asin",  "acos",  "atan",    "sinh",  "cosh",
     "tanh",     "asinh",    "acosh",  "atanh",      "erf",     "erfc",    "floor", "ceil",  "trunc",   "round", "add",
     "subtract", "multiply", "divide", "pow",        "maximum", "minimum", "hypot", "atan2", "copysign"};
+static_assert(function_names.size() == static_cast<std::size_t>(Function::copysign) + 1);
 
 /// Its name. Pure.
 constexpr std::string_view to_string(Function f) { return function_names[static_cast<std::size_t>(f)]; }

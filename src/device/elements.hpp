@@ -52,7 +52,7 @@ struct FunctionInput {
     ARGES_ON_DEVICE N at(std::int64_t i) const { return elements != nullptr ? elements[i] : number; }
 };
 
-/// A function of elements. Which one is known when running: all threads take the same way.
+/// A function of elements whose values are of their type. Which one is known when running: all threads take the same way.
 template <class N, class Functions>
 struct Apply;
 template <class N, std::size_t... all>
@@ -63,7 +63,7 @@ struct Apply<N, std::index_sequence<all...>> {
 
     template <Function f>
     ARGES_ON_DEVICE void put(std::int64_t i) const {
-        if constexpr (runs_on_device(f, is_complex<N>)) {
+        if constexpr (runs_on_device(f, is_complex<N>) && !(is_complex<N> && f == Function::abs)) {
             if constexpr (operands_of(f) == 1)
                 to[i] = value_of<f>(a.at(i));
             else

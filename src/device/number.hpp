@@ -43,21 +43,17 @@ struct alignas(2 * sizeof(R)) Complex {
 
 /// Functions of complex numbers: principal values.
 template <class R>
-ARGES_ON_DEVICE R abs(Complex<R> x) {
-    return std::hypot(x.re, x.im);
-}
-template <class R>
 ARGES_ON_DEVICE Complex<R> exp(Complex<R> x) {
     const R size = std::exp(x.re);
     return x.im == 0 ? Complex<R>(size, x.im) : Complex<R>(size * std::cos(x.im), size * std::sin(x.im));
 }
 template <class R>
 ARGES_ON_DEVICE Complex<R> log(Complex<R> x) {
-    return {std::log(abs(x)), std::atan2(x.im, x.re)};
+    return {std::log(std::hypot(x.re, x.im)), std::atan2(x.im, x.re)};
 }
 template <class R>
 ARGES_ON_DEVICE Complex<R> sqrt(Complex<R> x) {
-    const R size = abs(x);
+    const R size = std::hypot(x.re, x.im);
     if (size == 0) return {0, x.im};
     const R larger = std::sqrt((size + std::fabs(x.re)) / 2), smaller = std::fabs(x.im) / (2 * larger);
     return x.re >= 0 ? Complex<R>(larger, std::copysign(smaller, x.im)) : Complex<R>(smaller, std::copysign(larger, x.im));

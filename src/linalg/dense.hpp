@@ -97,7 +97,7 @@ private:
     std::vector<Merge> local_merges_;                          ///< of the triangles of leaf 1, 2, ... into that of leaf 0
     std::vector<std::pair<std::int64_t, Merge>> rank_merges_;  ///< with the grid row that the lower triangle came from
     std::int64_t parent_ = -1;                                 ///< grid row that this rank's triangle went to
-    std::optional<HeldMemory> held_, held_r_;
+    std::optional<MatrixMemory> held_, held_r_;
     Buffer<std::byte> r_;
     Buffer<std::byte> phase_;  ///< Q of the reflectors times these is Q; on the first rank
 };

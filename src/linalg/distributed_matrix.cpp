@@ -18,7 +18,7 @@ MatrixSide side_of(const std::vector<std::int64_t>& extents, int first) {
 
 }  // namespace
 
-HeldMemory::HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose)
+MatrixMemory::MatrixMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose)
     : world_(std::move(world)) {
     world_->require_everywhere(bytes, what + ": " + purpose);
     world_->hold(bytes_ = bytes);
@@ -128,7 +128,7 @@ AnyTensor store(const World& world, DistributedMatrix&& matrix, const std::vecto
         kernels.elements().transfer_listed({elements.size() / kernels.size}, elements.data(), elements.data(), nullptr,
                                            {.conjugate = true});
     {
-        const HeldMemory room(world.state(), layout.max_local_size() * kernels.size, name);
+        const MatrixMemory room(world.state(), layout.max_local_size() * kernels.size, name);
         reserve_buffers(state, exchange, kernels.size, name);
         state.agree([&] {
             if (!adopted) elements = Buffer<std::byte>(layout.local_size(state.rank()) * kernels.size);

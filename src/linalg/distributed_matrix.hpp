@@ -21,18 +21,18 @@
 namespace arges::linalg {
 
 /// Memory that the world's account knows of, for the time of a scope.
-class HeldMemory {
+class MatrixMemory {
 public:
     /// Collective. @param purpose of the memory, for the message
     /// @throws OutOfMemory on every rank if `bytes` (the same on every rank) are over the limit
-    HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose = "a matrix");
-    HeldMemory(HeldMemory&& other) noexcept : world_(std::move(other.world_)), bytes_(other.bytes_) {}
-    HeldMemory& operator=(HeldMemory&& other) noexcept {
+    MatrixMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose = "a matrix");
+    MatrixMemory(MatrixMemory&& other) noexcept : world_(std::move(other.world_)), bytes_(other.bytes_) {}
+    MatrixMemory& operator=(MatrixMemory&& other) noexcept {
         std::swap(world_, other.world_);
         std::swap(bytes_, other.bytes_);
         return *this;
     }
-    ~HeldMemory() {
+    ~MatrixMemory() {
         if (world_) world_->hold(-bytes_);
     }
 
@@ -183,7 +183,7 @@ private:
     std::int64_t position_ = -1, local_rows_ = 0, local_columns_ = 0, distance_ = 1;
     Buffer<std::byte> own_;
     std::byte* data_ = nullptr;
-    std::optional<HeldMemory> held_;
+    std::optional<MatrixMemory> held_;
 };
 
 /// Which elements of a matrix are read.

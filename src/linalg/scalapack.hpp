@@ -90,7 +90,7 @@ void on_grid(const DistributedMatrix& matrix, F&& work) {
 
 /// Accounts for working arrays of the ranks that have a matrix, each with its own number of bytes. Collective.
 /// @throws OutOfMemory on every rank
-inline HeldMemory hold_workspace(const DistributedMatrix& matrix, std::int64_t bytes, const std::string& what) {
+inline MatrixMemory hold_workspace(const DistributedMatrix& matrix, std::int64_t bytes, const std::string& what) {
     return {matrix.shared_world(), matrix.world().communicator().maximum(bytes), what, "workspace"};
 }
 

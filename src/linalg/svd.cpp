@@ -70,7 +70,7 @@ Bidiagonal reduce(DistributedMatrix& A, const BlacsGrid* grid) {
 
 /// Singular vectors of a bidiagonal matrix, on the first rank; the account of every rank has them.
 struct SmallSvd {
-    linalg::HeldMemory held;
+    MatrixMemory held;
     Buffer<std::byte> U, Vh;
 };
 
@@ -79,8 +79,8 @@ SmallSvd divide_and_conquer(const DistributedMatrix& A, Bidiagonal& form, bool v
     const auto n = A.columns(), side = vectors ? n : 1;
     const auto count = vectors ? 3 * n * n + 4 * n : 8 * n;
     const auto bytes = [&](std::int64_t reals) { return reals * A.kernels().reals->size; };
-    SmallSvd result{linalg::HeldMemory(A.shared_world(), bytes(2 * side * side), "SVD", "workspace"), {}, {}};
-    const linalg::HeldMemory held(A.shared_world(), bytes(count) + 8 * n * std::int64_t{sizeof(int)}, "SVD", "workspace");
+    SmallSvd result{MatrixMemory(A.shared_world(), bytes(2 * side * side), "SVD", "workspace"), {}, {}};
+    const MatrixMemory held(A.shared_world(), bytes(count) + 8 * n * std::int64_t{sizeof(int)}, "SVD", "workspace");
     A.world().agree([&] {
         if (!A.is_first()) return;
         result.U = Buffer<std::byte>(bytes(side * side));
@@ -112,7 +112,7 @@ void spread(const Buffer<std::byte>& from, std::int64_t distance, std::int64_t r
         return;
     }
     // The elements, and the messages that P?GEMR2D makes of them.
-    const linalg::HeldMemory held(to.shared_world(), 2 * rows * columns * kernels.size, "SVD", "workspace");
+    const MatrixMemory held(to.shared_world(), 2 * rows * columns * kernels.size, "SVD", "workspace");
     on_grid(to, [&] {
         Buffer<std::byte> whole;
         allocate_on(grid, [&] { whole = Buffer<std::byte>(to.is_first() ? rows * columns * kernels.size : 0); });

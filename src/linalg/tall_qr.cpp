@@ -190,7 +190,7 @@ void TallQr::apply(DistributedMatrix& result, bool triangular, const std::functi
     bool pads = false;  // on some rank
     for (std::int64_t r = 0; r < rows.grid_length; ++r) pads = pads || (rows.grid_length > 1 && rows.count(r) < n);
     const auto elements = (2 * width_ + panel(width_) + (pads ? n : 0)) * count;
-    const HeldMemory held(matrix_.shared_world(), elements * kernels_.size, "QR", "workspace");
+    const MatrixMemory held(matrix_.shared_world(), elements * kernels_.size, "QR", "workspace");
     Columns columns{count, triangular, {}, {}, {}, {}};
     matrix_.world().agree([&] {
         if (!matrix_.takes_part()) return;

@@ -43,11 +43,11 @@ public:
         : state_(*tensor.state()), space_(space), reader_(reader_of(state_.bytes.data())), part_of_(std::move(part_of)),
           elements_(elements), uses_(capacity) {
         state_.world->agree([&] {
-            if (in_place(part_of_(0)) != nullptr) return;
-            memory_ = Buffer<double>(capacity * elements, space);
-            if (state_.bytes.space() == nullptr) return;
-            here_.emplace(state_);
-            reader_.emplace(reader_of(here_->data()));
+            if (in_place(part_of_(0)) == nullptr && state_.bytes.space() != nullptr) {
+                here_.emplace(state_);
+                reader_.emplace(reader_of(here_->data()));
+            }
+            if (in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements, space);
         });
     }
 
@@ -86,7 +86,8 @@ private:
     }
     /// Where a part lies in the memory in which it is used; else null.
     const double* in_place(const Part& part) const {
-        return here_ || state_.bytes.space() != space_ ? nullptr : static_cast<const double*>(reader_->in_place(part));
+        const auto* const space = here_ ? nullptr : state_.bytes.space();
+        return space == space_ ? static_cast<const double*>(reader_->in_place(part)) : nullptr;
     }
     /// By way of the host.
     void bring(const std::vector<Part>& parts, const std::vector<void*>& to) {

@@ -49,8 +49,7 @@ void generators(const SymmetryNode& node, int order, std::vector<SignedPermutati
         result.push_back(group_of(SymmetryNode{node.kind, -1, {node.children[i], node.children[i + 1]}}, order).back());
 }
 
-/// What a function's value takes on where its operands take these on, as Exchanged has them; none: neither the one nor the other. Pure.
-/// @param conjugates  all operands have conjugates, or numbers that are their own
+/// What a function's value takes on where its operands take these on, as Exchanged has them; none: it may not be related. Pure.
 std::optional<int> related_value(Function f, const std::vector<int>& operands) {
     using enum Function;
     constexpr std::array odd{negative, sign, reciprocal, cbrt, sin, tan, asin, atan, sinh, tanh, asinh, atanh, erf, trunc, round};
@@ -365,15 +364,19 @@ private:
     std::set<Exchanged> compared_;
 };
 
+/// Is any of the tensors sparse? @throws InvalidArgument where there is none
+bool has_sparse(const Factor& left, const std::vector<Factor>& operands) {
+    const auto has_none = [](const Factor& factor) { return !factor.tensor && !factor.sparse; };
+    if (has_none(left) || std::any_of(operands.begin(), operands.end(), has_none))
+        throw InvalidArgument("map(...): labels without a tensor; label one by Tensor::operator[]");
+    return left.sparse || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return factor.sparse != nullptr; });
+}
+
 }  // namespace
 
 void statements::apply(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f,
                        bool accumulate, const SparseRule& rule) {
-    const auto has_none = [](const Factor& factor) { return !factor.tensor && !factor.sparse; };
-    if (has_none(left) || std::any_of(operands.begin(), operands.end(), has_none))
-        throw InvalidArgument("map(...): labels without a tensor; label one by Tensor::operator[]");
-    if (left.sparse || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return factor.sparse != nullptr; }))
-        return apply_to_sparse(left, operands, result, f, accumulate, rule);
+    if (has_sparse(left, operands)) return apply_to_sparse(left, operands, result, f, accumulate, rule);
     const CollectiveCall call(left.tensor->world->movement_communicator(), "map", FactorArguments{left, operands},
                               std::string_view(result.type->name()), accumulate, static_cast<int>(rule.over));
     const auto& kernels = left.tensor->kernels->space != nullptr ? left.tensor->world->kernels(result) : result.on_host();
@@ -383,12 +386,11 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
 
 std::string statements::explain(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
                                 const BulkFunction& f) {
+    const bool is_sparse = has_sparse(left, operands);
     const auto* const named = f.target<NamedFunction>();
     std::string text = text_of(left) + " = " + (named != nullptr ? std::string(to_string(named->function)) : "map(...)") + " of";
     for (const auto& operand : operands) text += " " + text_of(operand);
-    if (left.sparse || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return factor.sparse != nullptr; }))
-        return text + ": on the host: sparse tensors lie there\n";
-    if (!left.tensor) throw InvalidArgument("map(...): labels without a tensor; label one by Tensor::operator[]");
+    if (is_sparse) return text + ": on the host: sparse tensors lie there\n";
     const auto why = ElementFunction(left, operands, result, f).explain();
     return text + (why.empty() ? ": on the device, where operands and results lie there\n" : ": on the host: " + why + "\n");
 }
